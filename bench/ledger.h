@@ -1,0 +1,50 @@
+/*
+ * The ledger: where every accelerator-second of one participant went.
+ *
+ * A fold over what happened, in order of time: states, useful and lost steps, crashes. A
+ * participant is in exactly one state at any instant, so its states sum to the wall time by
+ * construction; the test compares that sum with a clock read by somebody else.
+ *
+ * Steps are counted in step-equivalents: a merge of one of P fragments makes 1/P of the steps
+ * since that fragment's last merge useful. What was completed and neither merged nor lost when
+ * the run ended is pending: it counts as useful if this participant's exchanges work at all
+ * (at least one finished), otherwise as nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/runtime.h"
+
+struct ledger {
+	enum state state;
+	int64_t since_ns;           /* when the state was entered */
+	int64_t in_ns[STATE_COUNT]; /* since measuring began */
+	bool measuring, done;
+	int64_t from_ns, until_ns;  /* the measured window */
+	double steps_completed, steps_useful, steps_lost; /* since measuring began */
+	uint64_t exchanges;         /* finished in the measured window */
+};
+
+void ledger_start(struct ledger *l, int64_t at_ns, enum state state);
+void ledger_state(struct ledger *l, int64_t at_ns, enum state state);
+void ledger_report(struct ledger *l, int64_t at_ns, const struct rt_report *report);
+/* The window ends: at rt_done, or when the run does. Later states and reports change nothing. */
+void ledger_finish(struct ledger *l, int64_t at_ns);
+
+int64_t ledger_wall_ns(const struct ledger *l); /* sum of in_ns */
+double ledger_steps_pending(const struct ledger *l);
+double ledger_steps_counted(const struct ledger *l); /* useful, and pending where it counts */
+
+/*
+ * Over several learners (n > 0), weighted by accelerators:
+ * useful_work = counted steps * step time / wall; compute_utilisation = compute / (compute +
+ * exposed_comm); availability = 1 - (down + recover) / wall. NaN when there was no time.
+ */
+struct ledger_totals {
+	double useful_work, compute_utilisation, availability;
+	double useful_steps, lost_steps, pending_steps;
+};
+void ledger_totals(const struct ledger *const *ledgers, const int64_t *mean_step_ns,
+	const double *accelerators, int n, struct ledger_totals *out);

@@ -1,0 +1,33 @@
+/*
+ * The plan: what a scenario's arithmetic says before a packet is sent. `check` prints it, and a
+ * run's report holds the measurements against it. Formulas: docs/formulas.md.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "bench/scenario/scenario.h"
+
+#define PLAN_TARGETS 5
+extern const double plan_targets[PLAN_TARGETS]; /* compute utilisation .50 .80 .90 .95 .99 */
+
+struct plan {
+	double factor;                /* f */
+	int64_t period;               /* H: 1 for data-parallel */
+	int64_t payload_bytes;        /* S of one exchange of everything */
+	int64_t exchange_bytes;       /* sent per learner and exchange (largest), payload */
+	int64_t syncer_bytes;         /* sent by the busiest syncer participant, payload; 0 if none */
+	int64_t exchanges_per_period; /* P, or 1 */
+	double wire_ratio;            /* bytes on the wire per payload byte: 1514/1448 */
+	double needed_bps[PLAN_TARGETS]; /* rate on the wire, R >= f N b CU / (H T) * wire_ratio */
+	double rate_bps;              /* the narrowest direction of any learner's link */
+	double goodput_bps;           /* what it carries in payload: rate / wire_ratio */
+	int64_t boundary_step_ns[PLAN_TARGETS]; /* T at which rate_bps is just enough for the target */
+	double predicted_utilisation; /* min(1, rate / needed at 100 %): no latency, TCP or loss */
+	int64_t one_way_ns;           /* largest between two participants' sites */
+	int64_t exchange_bound_ns;    /* strategy's bound at goodput and one_way */
+	double aggregate_bps;         /* sum over sites of what they send at the predicted pace */
+	int64_t expected_wall_ns;     /* for the run's steps at predicted utilisation, no faults */
+};
+
+void plan_make(struct plan *plan, const struct scenario *s);

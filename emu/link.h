@@ -1,0 +1,131 @@
+/*
+ * A link profile: what one access link does to packets, each direction apart.
+ *
+ * Order in a direction: byte-limited tail-drop queue -> serialiser -> propagation (order
+ * preserving) -> loss. A lost segment has used capacity. Everything is decided per wire segment.
+ *
+ * A profile is plain data and knows its own future: changes over time (steps, periodic outages,
+ * blackouts, a recorded trace) are part of it, so that a backend or a model can follow them
+ * by itself and the same profile means the same link everywhere.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define LINK_MTU 1500
+#define LINK_OVERHEAD_ETHERNET 14 /* what a qdisc counts: the frame without preamble, FCS, gap */
+#define LINK_OVERHEAD_IP 0
+#define LINK_OVERHEAD_WIRE 38 /* Ethernet with preamble, FCS and inter-frame gap */
+
+enum direction { UP, DOWN, DIRECTIONS }; /* UP: from the site to the core */
+const char *direction_name(enum direction direction);
+
+enum drop_cause { DROP_QUEUE, DROP_RANDOM, DROP_BURST, DROP_OUTAGE, DROP_CAUSES };
+const char *drop_cause_name(enum drop_cause cause);
+
+/* What a link is at an instant. */
+struct link_state {
+	int64_t rate_bps;    /* > 0; counts overhead_bytes per wire segment */
+	int64_t queue_bytes; /* > 0; tail-drop limit, resolved for rate_bps when given in time */
+	int64_t delay_ns;    /* one way, >= 0 */
+	int64_t jitter_ns;   /* uniform in delay +- jitter, order preserved; 0 <= jitter <= delay */
+	double loss;         /* independent loss per segment, 0 to 1 */
+	double burst_loss;   /* Gilbert-Elliott: mean loss, 0 to below 1; 0 is none */
+	double burst_length; /* Gilbert-Elliott: mean burst in segments, >= 1 */
+	bool down;           /* every segment whose serialisation ends now is lost (outage) */
+};
+
+/* A step: from at_ns on, the fields in `set` have the values in `to`. */
+enum link_field {
+	LINK_RATE = 1 << 0,
+	LINK_QUEUE = 1 << 1,
+	LINK_DELAY = 1 << 2,
+	LINK_JITTER = 1 << 3,
+	LINK_LOSS = 1 << 4,
+	LINK_BURST = 1 << 5,
+};
+struct link_step {
+	int64_t at_ns;
+	unsigned set;
+	struct link_state to; /* queue_ns below applies when LINK_QUEUE is set */
+	int64_t queue_ns;     /* > 0: the limit in time; 0: to.queue_bytes holds */
+};
+
+/* A time at which nothing passes: [from_ns, until_ns). */
+struct link_window {
+	int64_t from_ns, until_ns;
+};
+
+/* The link goes down for for_ns, first at first_ns, then every every_ns. */
+struct link_outage {
+	int64_t first_ns, every_ns, for_ns;
+};
+
+/*
+ * A recorded ping trace: one-way delay from at_ns on (half the recorded round trip), and the
+ * windows in which probes were lost. Played from start to end, then again (period_ns).
+ * Shared by the profiles that use it, owned by whoever loaded it.
+ */
+struct link_trace {
+	char *path;
+	int64_t period_ns;
+	size_t n_delays;
+	struct link_trace_delay {
+		int64_t at_ns, delay_ns;
+	} *delays;
+	size_t n_losses;
+	struct link_window *losses; /* by the time a probe was sent */
+};
+
+/* One direction of a link: its state at time zero, and what changes. Arrays sorted by time. */
+struct link_direction {
+	struct link_state base;
+	int64_t queue_ns; /* > 0: the queue limit was given in time and follows the rate */
+	int overhead_bytes;
+	size_t n_steps;
+	struct link_step *steps;
+	size_t n_outages;
+	struct link_outage *outages; /* periodic */
+	size_t n_blackouts;
+	struct link_window *blackouts; /* single, sorted, not overlapping */
+	const struct link_trace *trace; /* NULL: none; its delay replaces base.delay_ns */
+};
+
+struct link_profile {
+	const char *name;
+	const char *title;  /* one line for `narrowlink profiles` */
+	const char *source; /* where the numbers come from */
+	struct link_direction direction[DIRECTIONS];
+};
+
+/* The catalogue. link_catalogue(i) is NULL past the end; the data is static. */
+const struct link_profile *link_catalogue(size_t i);
+const struct link_profile *link_catalogue_find(const char *name);
+
+/*
+ * The state of a direction at t_ns of scenario time (before 0: the base, nothing down), and in
+ * *until_ns the time up to which it certainly stays so (TIME_NEVER if for ever). which tells
+ * the direction's side, since a trace's losses reach the down direction half a round trip later.
+ */
+void link_at(const struct link_direction *d, enum direction which, int64_t t_ns,
+	struct link_state *state, int64_t *until_ns);
+
+/*
+ * Makes a link k times slower (k >= 1): rates divided, delays, queues in time and the times of
+ * all changes multiplied; bytes in flight stay. The result owns copies of the arrays;
+ * link_direction_release frees them. A trace is copied too, scaled.
+ */
+void link_direction_dilate(struct link_direction *out, const struct link_direction *in, double k);
+void link_direction_release(struct link_direction *d);
+
+/*
+ * Loads a recorded ping trace: CSV with a header naming the columns `relative` (seconds) and
+ * `rtt` (milliseconds); probes that were lost are missing rows, found by the median spacing.
+ * Errors name file and line.
+ */
+int link_trace_load(struct link_trace **out, const char *path, struct error *err);
+struct link_trace *link_trace_free(struct link_trace *trace); /* returns NULL */

@@ -1,0 +1,122 @@
+/*
+ * The record of a run: everything run.json says, as plain data. The bench fills it, results
+ * writes, reads, charts and reports it; it refers to nothing of the bench.
+ *
+ * Base units. NaN is "unknown" and is written as null.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/state.h"
+
+struct record_participant {
+	char *name, *role;
+	double ledger_s[STATE_COUNT];
+	double wall_s;
+	double steps_useful, steps_lost, steps_pending;
+};
+
+struct record_wire {
+	char *site, *direction;
+	double bytes, mean_bps, peak_1s_bps, limit_bps;
+	double drop_queue, drop_random, drop_burst, drop_outage; /* segments */
+	double packets, segments, queue_high_bytes;
+	double lateness_p50_s, lateness_p99_s, lateness_max_s;
+};
+
+struct record_fault {
+	char *kind, *target;
+	double at_s, for_s;
+	bool happened; /* false: the run ended before it */
+};
+
+struct record_expect {
+	char *metric, *op;
+	double want, got;
+	bool holds;
+};
+
+struct record_set {
+	char *key, *value;
+};
+
+struct record_assumption { /* a line of the assumptions table: "N", "parameters", "12 B" */
+	char *symbol, *meaning, *value;
+};
+
+struct record_needed {
+	double utilisation, bps, step_s; /* wire rate needed; step at which the given rate is enough */
+};
+
+struct record_case {
+	char *name;
+	size_t n_set;
+	struct record_set *set;
+	bool valid;
+	size_t n_reasons;       /* why it is not valid */
+	char **reasons;
+	size_t n_notes;         /* what the reader must know: "no exchange finished in the time" */
+	char **notes;
+	bool partial;           /* cut short by a signal or an error */
+	double wall_s;
+	double useful_work, compute_utilisation, availability, participation;
+	double predicted_utilisation;
+	char *strategy;
+	size_t n_assumptions;
+	struct record_assumption *assumptions;
+	size_t n_needed;
+	struct record_needed *needed;
+	size_t n_participants;
+	struct record_participant *participants;
+	double exchange_n, exchange_p50_s, exchange_p90_s, exchange_p99_s, exchange_max_s;
+	double exchange_predicted_s;
+	size_t n_exchanges;     /* every exchange time, for the distribution chart */
+	double *exchange_s;
+	double payload_sent_bytes, payload_expected_bytes, framing_bytes;
+	size_t n_wire;
+	struct record_wire *wire;
+	double idle_rtt_s, idle_rtt_expected_s;   /* the pair with the largest difference */
+	double lateness_p99_s, relay_cpu, prune_called, retransmits;
+	size_t n_faults;
+	struct record_fault *faults;
+	size_t n_expect;
+	struct record_expect *expect;
+	char *verdict;          /* "holds", "fails", "invalid", "partial", "none" (nothing expected) */
+	char *because;          /* one sentence for people */
+};
+
+struct record {
+	char *tool_version, *tool_git;
+	char *kernel, *machine;
+	int cpus, hz;
+	size_t argc;
+	char **argv;
+	uint64_t seed;
+	char *engine;
+	double dilation;
+	char *title, *scenario_path;
+	char *started_utc;      /* 2026-01-31T12:00:00Z */
+	char *resolved;         /* canonical scenario text of the first case */
+	size_t n_cases;
+	struct record_case **cases;
+};
+
+struct record *record_new(void);
+struct record *record_free(struct record *record); /* accepts NULL, returns NULL */
+struct record_case *record_add_case(struct record *record, const char *name);
+
+/* Appends to a case's lists; strings are copied. */
+void record_reason(struct record_case *c, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void record_note(struct record_case *c, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void record_assume(struct record_case *c, const char *symbol, const char *meaning,
+	const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* run.json, schema "narrowlink/run/1". Reading checks every type and count (STATUS_INPUT). */
+int record_write_json(const struct record *record, const char *path, struct error *err);
+int record_read_json(struct record **out, const char *path, struct error *err);
