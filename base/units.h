@@ -15,7 +15,7 @@
 
 enum quantity {
 	QUANTITY_RATE,  /* "0.84 Gbit/s"    -> bit/s, > 0 */
-	QUANTITY_TIME,  /* "300 ms"         -> ns, >= 0 (us, ms, s, min, h, d) */
+	QUANTITY_TIME,  /* "300 ms"         -> ns, >= 0 (ns, us, ms, s, min, h, d) */
 	QUANTITY_BYTES, /* "6 GB"           -> bytes, >= 0 */
 	QUANTITY_COUNT, /* "12 B", "405 M"  -> a plain number of things: k, M, B, T or no suffix */
 	QUANTITY_BITS,  /* "4 bit"          -> bits, 1 to 64 */
@@ -41,8 +41,9 @@ int quantity_parse_spread(
 
 /*
  * Formats a value in its base unit with the largest prefix that leaves at least 1 before the
- * point, and as many digits as are needed to read back the same value (at most 9 significant
- * for display when exact is false, then 4). Writes at most size bytes and always a final NUL.
+ * point: min, h and d only for whole numbers of them, or for display from 2 of them on. exact:
+ * as many digits as it takes to read back the same value; otherwise 4 significant digits (one
+ * after the point for min, h and d). Writes at most size bytes and always a final NUL.
  * Returns buf.
  */
 char *quantity_format(char *buf, size_t size, enum quantity kind, int64_t value, bool exact);
