@@ -14,7 +14,8 @@
 #include "base/state.h"
 
 struct record_participant {
-	char *name, *role;
+	char *name, *role; /* role: "learner" or "syncer" */
+	char *site;        /* the name of its site; NULL is unknown */
 	double ledger_s[STATE_COUNT];
 	double wall_s;
 	double steps_useful, steps_lost, steps_pending;
@@ -29,7 +30,7 @@ struct record_wire {
 };
 
 struct record_fault {
-	char *kind, *target;
+	char *kind, *target; /* "crash", "blackout"; the name of a site or participant */
 	double at_s, for_s;
 	bool happened; /* false: the run ended before it */
 };
@@ -107,16 +108,44 @@ struct record {
 
 struct record *record_new(void);
 struct record *record_free(struct record *record); /* accepts NULL, returns NULL */
+
+/* A new case at the end of the record: every number unknown (NaN), valid, verdict "none". */
 struct record_case *record_add_case(struct record *record, const char *name);
 
-/* Appends to a case's lists; strings are copied. */
+/*
+ * Append to a case's lists; strings are copied. What is returned has its numbers unknown, for
+ * the caller to fill in, and stays in its place only until the next one of its kind is added.
+ */
 void record_reason(struct record_case *c, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void record_note(struct record_case *c, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void record_assume(struct record_case *c, const char *symbol, const char *meaning,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
+void record_set_value(struct record_case *c, const char *key, const char *value);
+void record_need(struct record_case *c, double utilisation, double bps, double step_s);
+void record_exchange(struct record_case *c, double seconds); /* one more in exchange_s */
+struct record_participant *record_add_participant(
+	struct record_case *c, const char *name, const char *role, const char *site);
+struct record_wire *record_add_wire(struct record_case *c, const char *site, const char *direction);
+struct record_fault *record_add_fault(struct record_case *c, const char *kind, const char *target);
+struct record_expect *record_add_expect(struct record_case *c, const char *metric, const char *op);
 
-/* run.json, schema "narrowlink/run/1". Reading checks every type and count (STATUS_INPUT). */
+/* Sets exchange_n, _p50_s, _p90_s, _p99_s and _max_s from the times in exchange_s. */
+void record_exchange_summary(struct record_case *c);
+
+/*
+ * run.json, schema "narrowlink/run/1" (docs/results.md). Numbers are written with 15 significant
+ * digits, whole ones up to 2^53 exactly. The file is replaced as a whole, or not at all.
+ * Errors: STATUS_MACHINE (the disk is full, ...).
+ */
 int record_write_json(const struct record *record, const char *path, struct error *err);
+
+/*
+ * Reads one back: checks every type and count. Errors: STATUS_INPUT with the file and the place
+ * in it, "run.json: cases[0].wall_s: expected a number, found a string".
+ */
 int record_read_json(struct record **out, const char *path, struct error *err);
+/* The same from memory; path is for messages. */
+int record_parse_json(struct record **out, const char *text, size_t length, const char *path,
+	struct error *err);

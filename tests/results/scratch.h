@@ -1,0 +1,7 @@
+/* A directory of a test's own, and files in it. */
+#pragma once
+
+char *scratch_new(void);                 /* the caller's, for scratch_free */
+void scratch_free(char *dir);            /* removes it and all in it */
+char *scratch_read(const char *dir, const char *file);  /* NULL if it is not there; to free */
+void scratch_write(const char *dir, const char *file, const char *text);
