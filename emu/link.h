@@ -66,19 +66,25 @@ struct link_outage {
 };
 
 /*
- * A recorded ping trace: one-way delay from at_ns on (half the recorded round trip), and the
+ * A recorded ping trace: the one-way delay from at_ns on (half the recorded round trip), and the
  * windows in which probes were lost. Played from start to end, then again (period_ns).
  * Shared by the profiles that use it, owned by whoever loaded it.
+ *
+ * UP is by the time a probe was sent. DOWN is the same, seen by that probe on its way back: each
+ * time is later by the one-way delay, so that a probe sent as the recorded one was meets the
+ * delay recorded for it twice, and is lost if it was lost.
  */
 struct link_trace {
 	char *path;
 	int64_t period_ns;
-	size_t n_delays;
-	struct link_trace_delay {
-		int64_t at_ns, delay_ns;
-	} *delays;
-	size_t n_losses;
-	struct link_window *losses; /* by the time a probe was sent */
+	struct link_trace_side {
+		size_t n_delays;
+		struct link_trace_delay {
+			int64_t at_ns, delay_ns;
+		} *delays; /* sorted; DOWN's may lie after the period's end: the next one's start */
+		size_t n_losses;
+		struct link_window *losses; /* sorted, not overlapping; likewise */
+	} side[DIRECTIONS];
 };
 
 /* One direction of a link: its state at time zero, and what changes. Arrays sorted by time. */
@@ -87,12 +93,12 @@ struct link_direction {
 	int64_t queue_ns; /* > 0: the queue limit was given in time and follows the rate */
 	int overhead_bytes;
 	size_t n_steps;
-	struct link_step *steps;
+	struct link_step *steps; /* those before 0 or at 0 are part of the state at 0 */
 	size_t n_outages;
 	struct link_outage *outages; /* periodic */
 	size_t n_blackouts;
 	struct link_window *blackouts; /* single, sorted, not overlapping */
-	const struct link_trace *trace; /* NULL: none; its delay replaces base.delay_ns */
+	const struct link_trace *trace; /* NULL: none; its delay replaces the others */
 };
 
 struct link_profile {
@@ -107,25 +113,36 @@ const struct link_profile *link_catalogue(size_t i);
 const struct link_profile *link_catalogue_find(const char *name);
 
 /*
- * The state of a direction at t_ns of scenario time (before 0: the base, nothing down), and in
- * *until_ns the time up to which it certainly stays so (TIME_NEVER if for ever). which tells
- * the direction's side, since a trace's losses reach the down direction half a round trip later.
+ * The state of a direction at t_ns of scenario time (before 0: as at 0, but nothing down), and in
+ * *until_ns the time, later than t_ns, up to which it certainly stays so (TIME_NEVER if for
+ * ever): ask again then, not per packet. which tells the direction's side of a trace.
+ *
+ * A queue given in time holds at least one full frame; jitter is at most the delay of the
+ * moment. Costs a walk over the steps and binary searches in the rest.
  */
 void link_at(const struct link_direction *d, enum direction which, int64_t t_ns,
 	struct link_state *state, int64_t *until_ns);
 
 /*
  * Makes a link k times slower (k >= 1): rates divided, delays, queues in time and the times of
- * all changes multiplied; bytes in flight stay. The result owns copies of the arrays;
- * link_direction_release frees them. A trace is copied too, scaled.
+ * all changes multiplied; bytes in flight stay. The result owns copies of the arrays, the trace
+ * too; link_direction_release frees them and is for results of this function only.
  */
 void link_direction_dilate(struct link_direction *out, const struct link_direction *in, double k);
 void link_direction_release(struct link_direction *d);
 
 /*
  * Loads a recorded ping trace: CSV with a header naming the columns `relative` (seconds) and
- * `rtt` (milliseconds); probes that were lost are missing rows, found by the median spacing.
- * Errors name file and line.
+ * `rtt` (milliseconds); probes that were lost are missing rows. STATUS_INPUT; errors name file
+ * and line. docs/profiles.md describes the format.
+ *
+ * `relative` is when the probe was sent or, as `ping -D` prints it, when its reply came:
+ * whichever gives the more even spacing of the probes. The spacing is the median one. Where
+ * the next heard probe was sent n spacings after the last (n at least 1.75), those between them
+ * were lost: from half a spacing after the last to half a spacing before the next.
  */
 int link_trace_load(struct link_trace **out, const char *path, struct error *err);
-struct link_trace *link_trace_free(struct link_trace *trace); /* returns NULL */
+/* The same from the text of a file; path is for messages. */
+int link_trace_parse(struct link_trace **out, const char *path, const char *text, size_t size,
+	struct error *err);
+struct link_trace *link_trace_free(struct link_trace *trace); /* accepts NULL, returns NULL */
