@@ -28,8 +28,9 @@ struct fault {
 
 /*
  * All faults that begin before horizon_ns, sorted by time. Those of one kind on one site do not
- * overlap: one that would begin during another begins nothing. Returns their number; *out is
- * the caller's to free.
+ * overlap: one that would begin during another begins nothing; where one begins as another
+ * ends, the end comes first. Rules with target -1 mean sites 0 .. n_sites - 1. Returns their
+ * number; *out is the caller's to free (NULL when there are none).
  */
 size_t fault_schedule(const struct fault_rule *rules, size_t n_rules, uint64_t seed, int n_sites,
 	int64_t horizon_ns, struct fault **out);

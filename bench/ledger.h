@@ -8,7 +8,12 @@
  * Steps are counted in step-equivalents: a merge of one of P fragments makes 1/P of the steps
  * since that fragment's last merge useful. What was completed and neither merged nor lost when
  * the run ended is pending: it counts as useful if this participant's exchanges work at all
- * (at least one finished), otherwise as nothing.
+ * (at least one finished), otherwise as nothing. A crash turns what was pending into lost, and a
+ * rollback to a step turns what counted as useful beyond that step into lost.
+ *
+ * The measured window begins with REPORT_MEASURE, whose `a` is the first step that counts (the
+ * warm-up's length): earlier steps do not, even if a rollback makes them be computed again. If
+ * the run ends within the warm-up, the window is all of it.
  */
 #pragma once
 
@@ -20,14 +25,16 @@
 struct ledger {
 	enum state state;
 	int64_t since_ns;           /* when the state was entered */
-	int64_t in_ns[STATE_COUNT]; /* since measuring began */
-	bool measuring, done;
-	int64_t from_ns, until_ns;  /* the measured window */
-	double steps_completed, steps_useful, steps_lost; /* since measuring began */
+	int64_t in_ns[STATE_COUNT]; /* since the window began */
+	bool measuring, done;       /* the warm-up is over; the window has ended */
+	int64_t from_ns, until_ns;  /* the window; until_ns is set when it has ended */
+	int64_t first_step;         /* the first that counts */
+	double steps_completed, steps_useful, steps_lost; /* in the window */
 	uint64_t exchanges;         /* finished in the measured window */
 };
 
 void ledger_start(struct ledger *l, int64_t at_ns, enum state state);
+/* From at_ns on. STATE_DOWN is entered by the runtime: a strategy that is down says nothing. */
 void ledger_state(struct ledger *l, int64_t at_ns, enum state state);
 void ledger_report(struct ledger *l, int64_t at_ns, const struct rt_report *report);
 /* The window ends: at rt_done, or when the run does. Later states and reports change nothing. */

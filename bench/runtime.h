@@ -118,7 +118,8 @@ struct rt_event {
 /* What a strategy tells about its progress; goes to the ledger and to events.csv. */
 enum rt_report_kind {
 	REPORT_STEP,      /* a step's compute and what belongs to it are complete; a = step */
-	REPORT_MEASURE,   /* warm-up is over for this participant: accounting starts now */
+	REPORT_MEASURE,   /* warm-up is over for this participant: accounting starts now; a = first
+	                     step that counts; said again by a restarted learner */
 	REPORT_USEFUL,    /* amount = steps (may be fractional) merged or checkpointed */
 	REPORT_LOST,      /* amount = steps computed in vain */
 	REPORT_EXCHANGE,  /* an exchange finished at this learner; a = round, b = fragment,
