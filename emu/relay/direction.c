@@ -1,0 +1,182 @@
+/*
+ * The arithmetic of a direction; see direction.h.
+ *
+ * Gilbert-Elliott (E. N. Gilbert, Bell Syst. Tech. J. 39 (1960) 1253) with a bad state that
+ * loses everything and a good one that loses nothing: a burst ends with probability r = 1 / mean
+ * burst after each segment, and begins with p = loss r / (1 - loss), so that the share of
+ * segments in the bad state, p / (p + r), is the mean loss.
+ */
+#include "emu/relay/direction.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+
+static void cursor_load(struct cursor *c, const struct direction_line *d, int64_t at_ns)
+{
+	c->from_ns = at_ns;
+	if (d->epoch_ns == DIRECTION_NO_EPOCH) {
+		link_at(d->profile, d->which, -1, &c->state, &c->until_ns);
+		c->until_ns = TIME_NEVER;
+		return;
+	}
+	link_at(d->profile, d->which, at_ns - d->epoch_ns, &c->state, &c->until_ns);
+	if (c->until_ns != TIME_NEVER)
+		c->until_ns += d->epoch_ns;
+}
+
+static double bytes_in(const struct cursor *c, int64_t ns)
+{
+	return (double)ns * (double)c->state.rate_bps / (8.0 * NS_PER_S);
+}
+
+/* Forward only: a time before the cursor is taken as if the state had held then already. */
+static void cursor_seek(struct cursor *c, const struct direction_line *d, int64_t at_ns)
+{
+	while (at_ns >= c->until_ns) {
+		int64_t until = c->until_ns;
+
+		c->bytes += bytes_in(c, until - c->from_ns);
+		cursor_load(c, d, until);
+	}
+}
+
+/* What the serialiser could send from the beginning until at_ns. */
+static double cursor_capacity(struct cursor *c, const struct direction_line *d, int64_t at_ns)
+{
+	cursor_seek(c, d, at_ns);
+	return c->bytes + bytes_in(c, at_ns - c->from_ns);
+}
+
+void direction_init(struct direction_line *d, const struct link_direction *profile,
+	enum direction which, uint64_t seed, uint32_t entity, int64_t now_ns)
+{
+	*d = (struct direction_line){
+		.profile = profile,
+		.which = which,
+		.seed = seed,
+		.entity = entity,
+		.epoch_ns = DIRECTION_NO_EPOCH,
+		.free_ns = now_ns,
+	};
+	cursor_load(&d->arrival, d, now_ns);
+	d->sending = d->leaving = d->arrival;
+}
+
+void direction_start(struct direction_line *d, int64_t epoch_ns, int64_t now_ns)
+{
+	d->epoch_ns = epoch_ns;
+	cursor_load(&d->arrival, d, now_ns);
+	d->arrival.bytes = 0;
+	d->sending = d->leaving = d->arrival;
+}
+
+/* Bytes that are not sent yet at at_ns; the true value is whole, but for times' rounding. */
+static int64_t backlog(struct direction_line *d, int64_t at_ns)
+{
+	double bytes;
+
+	if (at_ns > d->free_ns || (at_ns == d->free_ns && d->free_part == 0))
+		return 0;
+	bytes = cursor_capacity(&d->sending, d, d->free_ns) +
+		d->free_part * bytes_in(&d->sending, 1) -
+		cursor_capacity(&d->arrival, d, at_ns);
+	return llround(bytes);
+}
+
+/* Moves the serialiser's end by `bytes`, across changes of the rate. */
+static void send(struct direction_line *d, double bytes)
+{
+	struct cursor *c = &d->sending;
+	double ns;
+
+	for (;;) {
+		double left;
+
+		cursor_seek(c, d, d->free_ns);
+		ns = bytes * (8.0 * NS_PER_S) / (double)c->state.rate_bps + d->free_part;
+		left = (double)(c->until_ns - d->free_ns);
+		if (ns < left)
+			break;
+		bytes = (ns - left) * (double)c->state.rate_bps / (8.0 * NS_PER_S);
+		d->free_ns = c->until_ns;
+		d->free_part = 0;
+	}
+	d->free_ns += (int64_t)ns;
+	d->free_part = ns - floor(ns);
+}
+
+bool direction_take(
+	struct direction_line *d, int64_t at_ns, int64_t bytes, int64_t *end_ns, int64_t *queued)
+{
+	int64_t waiting = backlog(d, at_ns);
+
+	cursor_seek(&d->arrival, d, at_ns);
+	if (waiting > 0 && waiting + bytes > d->arrival.state.queue_bytes)
+		return false;
+	if (at_ns > d->free_ns) {
+		d->free_ns = at_ns;
+		d->free_part = 0;
+	}
+	send(d, (double)bytes);
+	*end_ns = d->free_ns + (d->free_part > 0);
+	*queued = waiting + bytes;
+	return true;
+}
+
+int64_t direction_rate(const struct direction_line *d)
+{
+	return d->sending.state.rate_bps;
+}
+
+bool direction_lossless(struct direction_line *d, int64_t from_ns, int64_t until_ns, int n)
+{
+	const struct link_state *s = &d->leaving.state;
+
+	cursor_seek(&d->leaving, d, from_ns);
+	if (until_ns >= d->leaving.until_ns || s->down || s->loss > 0 || s->burst_loss > 0)
+		return false;
+	d->segment += (uint64_t)n;
+	return true;
+}
+
+/* Whether the next segment falls into a burst. */
+static bool burst_step(struct direction_line *d, const struct link_state *s)
+{
+	double leave = 1 / s->burst_length;
+	double enter = s->burst_loss * leave / (1 - s->burst_loss);
+	double u = random_unit(d->seed, d->entity, RANDOM_BURST, d->segment);
+
+	d->bad = d->bad ? u >= leave : u < enter;
+	return d->bad;
+}
+
+enum drop_cause direction_leave(struct direction_line *d, int64_t at_ns)
+{
+	const struct link_state *s = &d->leaving.state;
+	enum drop_cause cause = DROP_CAUSES;
+
+	cursor_seek(&d->leaving, d, at_ns);
+	if (s->loss > 0 && random_unit(d->seed, d->entity, RANDOM_LOSS, d->segment) < s->loss)
+		cause = DROP_RANDOM;
+	if (s->burst_loss > 0 && burst_step(d, s))
+		cause = DROP_BURST;
+	if (s->down)
+		cause = DROP_OUTAGE;
+	d->segment++;
+	return cause;
+}
+
+int64_t direction_delay(struct direction_line *d, int64_t at_ns)
+{
+	const struct link_state *s = &d->leaving.state;
+	uint64_t packet = d->packet++;
+	double u;
+
+	cursor_seek(&d->leaving, d, at_ns);
+	if (s->jitter_ns == 0)
+		return s->delay_ns;
+	u = random_unit(d->seed, d->entity, RANDOM_JITTER, packet);
+	return s->delay_ns + (int64_t)((2 * u - 1) * (double)s->jitter_ns);
+}

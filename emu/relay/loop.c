@@ -1,0 +1,282 @@
+/*
+ * The loop: one thread, one epoll set. What is due is done first, then each site that has
+ * packets is read a little, so that nobody waits for another's burst; it sleeps only when
+ * nothing is due and nothing is there.
+ *
+ * The timer is a timerfd: poll and epoll timeouts are stretched by the kernel in proportion to
+ * their length (0.1 %: 0.3 ms of 300 ms) for processes without a real-time class, whatever their
+ * timer slack.
+ */
+#include "emu/relay/loop.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "emu/relay/direction.h"
+#include "emu/relay/engine.h"
+
+#define READ_BURST 8      /* packets of a site in one turn */
+#define DELIVER_BURST 32  /* packets to all sites in one turn */
+#define PRIORITY 10       /* in SCHED_FIFO: above everyone who does not ask for more */
+#define FILES_MAX (SITES_MAX + 4)
+#define TOKEN_TIMER SITES_MAX
+#define TOKEN_CONTROL (SITES_MAX + 1)
+
+struct loop {
+	const struct relay_job *job;
+	struct pool *pool;
+	struct engine *engine;
+	int epoll_fd, timer_fd;
+	int64_t epoch_ns, armed_ns;
+	bool readable[SITES_MAX], ended;
+	int n_readable;
+};
+
+static int64_t deliver(void *context, int site, const struct packet *p)
+{
+	const struct loop *loop = context;
+	struct iovec iov[1 + POOL_IOV_MAX];
+	struct packet_piece piece;
+	int64_t now_ns;
+	int n = 0;
+
+	if (p->count == p->shape.n_segments) {
+		n = pool_parts(loop->pool, p, 0, p->root->bytes, iov);
+	} else {
+		packet_cut(&piece, &p->shape, p->root->head, p->first, p->count);
+		iov[0] = (struct iovec){piece.head, piece.head_bytes};
+		n = 1 + pool_parts(loop->pool, p, piece.payload_offset, piece.payload_bytes,
+				iov + 1);
+	}
+	now_ns = clock_now_ns();
+	return writev(loop->job->tun_fds[site], iov, n) < 0 ? -1 : now_ns;
+}
+
+/* One packet from a site; false when there is none. */
+static bool read_packet(struct loop *loop, int site)
+{
+	struct packet_shape shape;
+	struct packet *p;
+	int n_iov;
+	const struct iovec *iov = pool_room(loop->pool, &n_iov);
+	ssize_t n = readv(loop->job->tun_fds[site], iov, n_iov);
+
+	if (n < 0)
+		return false;
+	if (packet_parse(&shape, iov[0].iov_base, POOL_HEAD_BYTES, (size_t)n) < 0)
+		return true;
+	p = pool_take(loop->pool, (size_t)n);
+	p->shape = shape;
+	engine_input(loop->engine, site, p, clock_now_ns());
+	return true;
+}
+
+static void read_sites(struct loop *loop)
+{
+	for (int i = 0; i < loop->job->n_sites; i++) {
+		if (!loop->readable[i])
+			continue;
+		for (int k = 0; k < READ_BURST && loop->readable[i]; k++)
+			loop->readable[i] = read_packet(loop, i);
+		loop->n_readable -= !loop->readable[i];
+	}
+}
+
+/* Sleeps until at_ns at the latest; not at all if that is past. */
+static int timeout_for(struct loop *loop, int64_t at_ns)
+{
+	struct itimerspec when = {0};
+
+	if (at_ns != TIME_NEVER && at_ns <= clock_now_ns())
+		return 0;
+	if (at_ns == loop->armed_ns)
+		return -1;
+	if (at_ns != TIME_NEVER) {
+		when.it_value.tv_sec = at_ns / NS_PER_S;
+		when.it_value.tv_nsec = at_ns % NS_PER_S;
+	}
+	timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
+	loop->armed_ns = at_ns;
+	return -1;
+}
+
+static void wait_events(struct loop *loop)
+{
+	struct epoll_event events[FILES_MAX];
+	int timeout = loop->n_readable > 0 ? 0 : timeout_for(loop, engine_next_ns(loop->engine));
+	int n = epoll_wait(loop->epoll_fd, events, FILES_MAX, timeout);
+
+	for (int i = 0; i < n; i++) {
+		uint32_t token = events[i].data.u32;
+
+		if (token == TOKEN_CONTROL) {
+			loop->ended = true;
+		} else if (token == TOKEN_TIMER) {
+			loop->armed_ns = TIME_NEVER;
+		} else if (!loop->readable[token]) {
+			loop->readable[token] = true;
+			loop->n_readable++;
+		}
+	}
+}
+
+static void look_for_start(struct loop *loop)
+{
+	int64_t epoch_ns = atomic_load_explicit(&loop->job->shared->epoch_ns, memory_order_relaxed);
+
+	if (epoch_ns == loop->epoch_ns)
+		return;
+	loop->epoch_ns = epoch_ns;
+	engine_start(loop->engine, epoch_ns, clock_now_ns());
+}
+
+static void loop_run(struct loop *loop)
+{
+	while (!loop->ended) {
+		look_for_start(loop);
+		engine_run(loop->engine, clock_now_ns(), DELIVER_BURST);
+		read_sites(loop);
+		wait_events(loop);
+	}
+}
+
+static int watch(struct loop *loop, int fd, uint32_t events, uint32_t token, struct error *err)
+{
+	struct epoll_event event = {.events = events, .data.u32 = token};
+
+	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
+		return error_sys(err, -errno, "the relay cannot watch a device");
+	return 0;
+}
+
+/* Half of what the machine has to spare: the sites' sockets hold the same bytes once more. */
+static uint64_t memory_limit(void)
+{
+	_fclose_ FILE *f = fopen("/proc/meminfo", "re");
+	unsigned long long kib;
+	char line[128];
+
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			return (uint64_t)kib * 1024 / 2;
+	return (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+}
+
+static int loop_open(struct loop *loop, struct error *err)
+{
+	const struct relay_job *job = loop->job;
+	int r = pool_new(&loop->pool, memory_limit(), err);
+
+	if (r < 0)
+		return r;
+	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	loop->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (loop->epoll_fd < 0 || loop->timer_fd < 0)
+		return error_sys(err, -errno, "the relay cannot make its timer");
+	for (int i = 0; r == 0 && i < job->n_sites; i++)
+		r = watch(loop, job->tun_fds[i], EPOLLIN | EPOLLET, (uint32_t)i, err);
+	if (r == 0)
+		r = watch(loop, loop->timer_fd, EPOLLIN | EPOLLET, TOKEN_TIMER, err);
+	if (r == 0)
+		r = watch(loop, job->control_fd, EPOLLIN, TOKEN_CONTROL, err);
+	if (r == 0)
+		loop->engine = engine_new(job->plan, job->n_sites, loop->pool, job->shared->stats,
+			deliver, loop, clock_now_ns());
+	return r;
+}
+
+static void loop_close(struct loop *loop)
+{
+	loop->engine = engine_free(loop->engine);
+	loop->pool = pool_free(loop->pool);
+	cleanup_close(&loop->epoll_fd);
+	cleanup_close(&loop->timer_fd);
+}
+
+static int compare_int(const void *a, const void *b)
+{
+	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+/* Closes everything but the standard files, the devices and the control file. */
+static void close_others(const struct relay_job *job)
+{
+	int keep[FILES_MAX], n = 0, from = STDERR_FILENO + 1;
+
+	for (int i = 0; i < job->n_sites; i++)
+		keep[n++] = job->tun_fds[i];
+	keep[n++] = job->control_fd;
+	qsort(keep, (size_t)n, sizeof *keep, compare_int);
+	for (int i = 0; i < n; i++) {
+		if (keep[i] > from)
+			close_range((unsigned)from, (unsigned)keep[i] - 1, 0);
+		from = keep[i] + 1;
+	}
+	close_range((unsigned)from, ~0u, 0);
+}
+
+/* In a real-time class, or at least ahead of the others; the links work without as well. */
+static void be_punctual(void)
+{
+	const struct sched_param param = {.sched_priority = PRIORITY};
+
+	if (sched_setscheduler(0, SCHED_FIFO, &param) < 0) {
+		log_debug("relay: no real-time class (%s): expect a higher lateness",
+			strerror(errno));
+		if (setpriority(PRIO_PROCESS, 0, -20) < 0)
+			log_debug("relay: no higher priority either (%s)", strerror(errno));
+	}
+	prctl(PR_SET_TIMERSLACK, 1UL);
+}
+
+/* The program decides when the relay ends, also on a Ctrl-C that reaches both. */
+static int depend_on_program(const struct relay_job *job, struct error *err)
+{
+	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+	int r = topology_drop_capabilities(err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		signal(ignored[i], SIG_IGN);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return error_sys(err, -errno, "the relay cannot follow the program's end");
+	if (getppid() != job->program)
+		return error_set(err, -ESRCH, STATUS_MACHINE, "the program has gone");
+	return 0;
+}
+
+void relay_main(const struct relay_job *job)
+{
+	struct loop loop = {
+		.job = job,
+		.epoll_fd = -1,
+		.timer_fd = -1,
+		.epoch_ns = DIRECTION_NO_EPOCH,
+		.armed_ns = TIME_NEVER,
+	};
+	struct error err = {0};
+	int r;
+
+	close_others(job);
+	be_punctual();
+	r = depend_on_program(job, &err);
+	if (r == 0)
+		r = loop_open(&loop, &err);
+	if (send(job->control_fd, &err, sizeof err, MSG_NOSIGNAL) < 0)
+		r = -errno;
+	if (r == 0)
+		loop_run(&loop);
+	loop_close(&loop);
+}
