@@ -347,7 +347,7 @@ static void lost_probes_are_lost(void **state)
 
 /*
  * As many probes as were sent, evenly over the recording's time. The recording's own were sent
- * 16 ms apart in the silences and 14.8 ms elsewhere, so that an even ping loses 7 % more of them;
+ * 16 ms apart in the silences and 14.9 ms elsewhere, so that an even ping loses 7 % more of them;
  * and some late sendings count as a loss. Within 0.35 points of its 3.26 %, no closer.
  */
 static void an_even_ping_loses_as_much(void **state)
