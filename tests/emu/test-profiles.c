@@ -1,8 +1,10 @@
 /* The catalogue against the figures it claims, written out here once more. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/stats.h"
 #include "emu/link.h"
 #include "tests/test.h"
@@ -99,12 +101,37 @@ static void handovers(void **state)
 	assert_near(stats_quantile(rtt_ms, 20, 0.75), 60, 1);
 }
 
+/* The manual's table has a row for each kind, with its round trip and queue. */
+static void documented(void **state)
+{
+	const char *source = getenv("NARROWLINK_SOURCE");
+	char path[4096], line[2048], want[128];
+	_fclose_ FILE *f = NULL;
+	size_t rows = 0;
+
+	snprintf(path, sizeof path, "%s/docs/profiles.md", source ? source : ".");
+	f = fopen(path, "re");
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f))
+		for (size_t k = 0; k < COUNT(kinds); k++) {
+			snprintf(want, sizeof want, "| `%s` |", kinds[k].kind);
+			if (strncmp(line, want, strlen(want)))
+				continue;
+			snprintf(want, sizeof want, " | %g ms | %g ms | ", kinds[k].rtt_ms,
+				kinds[k].queue_ms);
+			assert_non_null(strstr(line, want));
+			rows++;
+		}
+	assert_int_equal(rows, COUNT(kinds));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_at_every_rate),
 		cmocka_unit_test(names_and_words),
 		cmocka_unit_test(handovers),
+		cmocka_unit_test(documented),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

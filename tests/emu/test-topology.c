@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -87,6 +88,13 @@ static void isolate_or_skip(void)
 		CHECK(err.status == STATUS_MACHINE);
 		exit(SKIP);
 	}
+}
+
+static void become_nobody(void)
+{
+	if (!geteuid() && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
+		exit(SKIP);
+	prctl(PR_SET_DUMPABLE, 1); /* as an exec would: /proc/self belongs to nobody again */
 }
 
 static struct topology *up(int n, const struct topology_tcp *tcp)
@@ -445,6 +453,55 @@ static void congestion_of_every_kind(void **state)
 	run(each_congestion);
 }
 
+/* --- a machine that does not permit -------------------------------------------------------- */
+
+/* As in a container: /proc/sys cannot be written. */
+static void read_only_settings(void)
+{
+	const char *names[] = {"a"};
+	struct topology *t = NULL;
+	struct error err = {0};
+
+	isolate_or_skip();
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		mount("/proc/sys", "/proc/sys", NULL, MS_BIND, NULL) ||
+		mount(NULL, "/proc/sys", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL))
+		exit(SKIP);
+	CHECK(topology_up(&t, 1, names, &plain, &err) == -EROFS);
+	CHECK(!t && err.status == STATUS_MACHINE);
+	CHECK(strstr(err.text, "/proc/sys/net/ipv4/tcp_rmem") && strstr(err.text, "container"));
+}
+
+static void settings_not_writable(void **state)
+{
+	run(read_only_settings);
+}
+
+/* The limit is per user namespace: three sites where two are permitted. */
+static void few_namespaces(void)
+{
+	const char *names[] = {"a", "b", "c"};
+	struct topology *t = NULL;
+	struct error err = {0};
+	_close_ int fd = -1;
+	int files;
+
+	become_nobody();
+	isolate_or_skip();
+	fd = open("/proc/sys/user/max_net_namespaces", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "3", 1) != 1)
+		exit(SKIP);
+	files = open_files();
+	CHECK(topology_up(&t, 3, names, &plain, &err) == -ENOSPC);
+	CHECK(!t && err.status == STATUS_MACHINE && open_files() == files);
+	CHECK(strstr(err.text, "site c") && strstr(err.text, "user.max_net_namespaces"));
+}
+
+static void too_few_namespaces(void **state)
+{
+	run(few_namespaces);
+}
+
 /* --- wrong requests ----------------------------------------------------------------------- */
 
 static void refuses(void **state)
@@ -606,8 +663,7 @@ static void drop_refused(void)
 {
 	struct error err = {0};
 
-	if (geteuid() || setgroups(0, NULL) || setgid(65534) || setuid(65534))
-		exit(SKIP);
+	become_nobody();
 	CHECK(topology_drop_capabilities(&err) < 0 && err.status == STATUS_MACHINE);
 }
 
@@ -624,9 +680,7 @@ static void as_nobody(void)
 	_fclose_ FILE *map = NULL;
 	uid_t uid;
 
-	if (!geteuid() && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
-		exit(SKIP);
-	prctl(PR_SET_DUMPABLE, 1); /* as an exec would: /proc/self belongs to nobody again */
+	become_nobody();
 	uid = geteuid();
 	isolate_or_skip();
 	CHECK(!geteuid());
@@ -679,6 +733,8 @@ int main(void)
 		cmocka_unit_test(attach_with_impossible_size),
 		cmocka_unit_test(congestion_unavailable),
 		cmocka_unit_test(congestion_of_every_kind),
+		cmocka_unit_test(settings_not_writable),
+		cmocka_unit_test(too_few_namespaces),
 		cmocka_unit_test(refuses),
 		cmocka_unit_test(killed),
 		cmocka_unit_test(drops_capabilities),
