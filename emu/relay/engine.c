@@ -2,7 +2,7 @@
  * Lanes and what happens between them; see engine.h. A lane holds packets in the order of
  * time: one per serialiser, one per pair of sites for the propagation between them, one per
  * site for what is on its last way. The earliest packet of each lane that is not empty stands
- * in one heap.
+ * in a heap: `due` for the last way, `inside` for all others.
  */
 #include "emu/relay/engine.h"
 
@@ -13,6 +13,9 @@
 
 /* Serialising a longer run than this makes several packets of it: see admit(). */
 #define RUN_MAX_NS (300 * NS_PER_US)
+
+/* What happens inside may be done late as long as nothing is delivered late, to save wake-ups. */
+#define SLACK_MAX_NS (500 * NS_PER_US)
 
 enum place { SERIALISING, PROPAGATING, ARRIVING };
 
@@ -37,10 +40,29 @@ struct engine {
 	struct link_stats (*stats)[DIRECTIONS];
 	engine_deliver *deliver;
 	void *context;
-	struct heap heap;
+	struct heap inside, due;
+	int64_t slack_ns; /* no packet is due earlier than this after it is on the last link */
 	struct site sites[SITES_MAX];
 	struct lane propagating[SITES_MAX][SITES_MAX]; /* [from][to] */
 };
+
+/* The least delay that a direction will ever have. */
+static int64_t least_delay(const struct link_direction *d)
+{
+	const struct link_trace_side *trace = d->trace ? &d->trace->side[DOWN] : NULL;
+	int64_t least = d->base.delay_ns, jitter = d->base.jitter_ns;
+
+	for (size_t i = 0; i < d->n_steps; i++) {
+		if (d->steps[i].set & LINK_DELAY && d->steps[i].to.delay_ns < least)
+			least = d->steps[i].to.delay_ns;
+		if (d->steps[i].set & LINK_JITTER && d->steps[i].to.jitter_ns > jitter)
+			jitter = d->steps[i].to.jitter_ns;
+	}
+	for (size_t i = 0; trace && i < trace->n_delays; i++)
+		if (trace->delays[i].delay_ns < least)
+			least = trace->delays[i].delay_ns;
+	return least > jitter ? least - jitter : 0;
+}
 
 struct engine *engine_new(const struct link_plan *plan, int n_sites, struct pool *pool,
 	struct link_stats (*stats)[DIRECTIONS], engine_deliver *deliver, void *context,
@@ -54,9 +76,13 @@ struct engine *engine_new(const struct link_plan *plan, int n_sites, struct pool
 	e->stats = stats;
 	e->deliver = deliver;
 	e->context = context;
+	e->slack_ns = SLACK_MAX_NS;
 	for (int i = 0; i < n_sites; i++) {
 		struct site *s = &e->sites[i];
+		int64_t least_ns = least_delay(&plan->links[i][DOWN]);
 
+		if (least_ns < e->slack_ns)
+			e->slack_ns = least_ns;
 		for (enum direction d = UP; d < DIRECTIONS; d++) {
 			direction_init(&s->lines[d], &plan->links[i][d], d, plan->seed,
 				(uint32_t)i * DIRECTIONS + d, now_ns);
@@ -68,6 +94,11 @@ struct engine *engine_new(const struct link_plan *plan, int n_sites, struct pool
 			e->propagating[j][i] = (struct lane){.place = PROPAGATING, .site = i};
 	}
 	return e;
+}
+
+static struct heap *heap_of(struct engine *e, const struct lane *lane)
+{
+	return lane->place == ARRIVING ? &e->due : &e->inside;
 }
 
 static int64_t wire_bytes(const struct engine *e, int site, enum direction d,
@@ -88,32 +119,31 @@ static void lane_push(struct engine *e, struct lane *lane, struct packet *p, int
 		lane->head = p;
 	lane->tail = p;
 	if (lane->head == p)
-		heap_push(&e->heap, &lane->node, p->at_ns);
+		heap_push(heap_of(e, lane), &lane->node, p->at_ns);
 }
 
 static struct packet *lane_pop(struct engine *e, struct lane *lane)
 {
 	struct packet *p = lane->head;
 
-	heap_remove(&e->heap, &lane->node);
+	heap_remove(heap_of(e, lane), &lane->node);
 	lane->head = p->next;
 	if (lane->head)
-		heap_push(&e->heap, &lane->node, lane->head->at_ns);
+		heap_push(heap_of(e, lane), &lane->node, lane->head->at_ns);
 	return p;
 }
 
 struct engine *engine_free(struct engine *e)
 {
+	struct heap *heaps[] = {e ? &e->inside : NULL, e ? &e->due : NULL};
 	struct heap_node *node;
 
-	if (!e)
-		return NULL;
-	while ((node = heap_peek(&e->heap))) {
-		struct lane *lane = container_of(node, struct lane, node);
-
-		pool_release(e->pool, lane_pop(e, lane));
+	for (int i = 0; e && i < 2; i++) {
+		while ((node = heap_peek(heaps[i])))
+			pool_release(
+				e->pool, lane_pop(e, container_of(node, struct lane, node)));
+		heap_release(heaps[i]);
 	}
-	heap_release(&e->heap);
 	cleanup_free(&e);
 	return NULL;
 }
@@ -201,8 +231,9 @@ static int64_t between(int64_t first_ns, int64_t last_ns, int i, int n)
 /*
  * Takes a packet, whose first and last segments come at the given times, into the queue of a
  * direction. Where its segments arrived over a time, the serialiser may have begun with the
- * first before the last was there: that is why arrivals may lie before now. On the way down a
- * run is no longer than RUN_MAX_NS, so that a slower link's bursts look like that link's.
+ * first before the last was there: that is why arrivals may lie before now. A run is no longer
+ * than RUN_MAX_NS, so that on a link slower than the one the super-packet was made for bursts
+ * look like that link's, and nothing waits for the rest of a run.
  */
 static void admit(struct engine *e, int site, enum direction d, struct packet *p, int64_t first_ns,
 	int64_t last_ns)
@@ -224,7 +255,7 @@ static void admit(struct engine *e, int site, enum direction d, struct packet *p
 		}
 		if ((uint64_t)queued > stats->queue_high_bytes)
 			stats->queue_high_bytes = (uint64_t)queued;
-		if (d == DOWN && run.count > 0 &&
+		if (run.count > 0 &&
 			clock_serialise_ns(run.bytes + bytes, direction_rate(line)) > RUN_MAX_NS)
 			admit_run(&runs, site, d, &run);
 		if (run.count++ == 0) {
@@ -362,27 +393,33 @@ static void arrive(struct engine *e, struct lane *lane)
 	pool_release(e->pool, p);
 }
 
-void engine_run(struct engine *e, int64_t now_ns, int budget)
+static void run_inside(struct engine *e, int64_t now_ns)
 {
 	struct heap_node *node;
 
-	while ((node = heap_peek(&e->heap)) && node->at_ns <= now_ns) {
+	while ((node = heap_peek(&e->inside)) && node->at_ns <= now_ns) {
 		struct lane *lane = container_of(node, struct lane, node);
 
 		if (lane->place == SERIALISING)
 			leave(e, lane);
-		else if (lane->place == PROPAGATING)
-			cross(e, lane);
-		else if (budget-- > 0)
-			arrive(e, lane);
 		else
-			break;
+			cross(e, lane);
 	}
+}
+
+void engine_run(struct engine *e, int64_t now_ns, int budget)
+{
+	struct heap_node *node;
+
+	run_inside(e, now_ns);
+	while (budget-- > 0 && (node = heap_peek(&e->due)) && node->at_ns <= now_ns)
+		arrive(e, container_of(node, struct lane, node));
 }
 
 int64_t engine_next_ns(const struct engine *e)
 {
-	const struct heap_node *node = heap_peek(&e->heap);
+	const struct heap_node *inside = heap_peek(&e->inside), *due = heap_peek(&e->due);
+	int64_t inside_ns = inside ? inside->at_ns + e->slack_ns : TIME_NEVER;
 
-	return node ? node->at_ns : TIME_NEVER;
+	return due && due->at_ns < inside_ns ? due->at_ns : inside_ns;
 }

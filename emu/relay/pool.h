@@ -1,13 +1,12 @@
 /*
  * The memory of what is in flight. A packet is a record with its first bytes, headers among them,
- * inside; the rest lies in a chain of small granules. Records and granules come from two arenas,
- * last freed first taken, so that a short link stays in the cache and nothing is ever allocated
- * per packet.
+ * inside; the rest lies in blocks that grow with it: two small ones complete a full frame, the
+ * largest are of 8 KiB, since copying in small parts is slow. A packet has as many as it needs.
+ * Records and blocks come from arenas, last freed first taken, so that a short link stays in
+ * the cache and nothing is ever allocated per packet.
  *
- * Granules rather than large chunks, because packets of one site leave at very different times:
- * one small packet on a long link would hold a whole chunk. A small packet costs its record, a
- * full frame its record and two granules, a super-packet one granule per 704 bytes; neighbouring
- * granules are read and written as one piece.
+ * Blocks of a packet's own rather than large chunks shared by many, because packets leave at very
+ * different times: one small packet on a long link would hold a whole chunk.
  *
  * Single-threaded. Memory is address space until it is touched. The pool holds itself to
  * POOL_FACTOR times the bytes it carries and POOL_FIXED_BYTES more, which a flood of tiny packets
@@ -24,12 +23,12 @@
 #include "emu/relay/packet.h"
 
 #define POOL_RECORD_BYTES 256
-#define POOL_HEAD_BYTES 192    /* of a frame, inside its record */
-#define POOL_GRANULE_BYTES 704 /* two of them and the record hold a frame of 1500 bytes */
-#define POOL_GRANULES_MAX 94   /* of one frame */
+#define POOL_HEAD_BYTES 182 /* of a frame, inside its record */
+#define POOL_CLASSES 4      /* sizes of blocks */
+#define POOL_BLOCKS_MAX 14  /* of a frame */
+#define POOL_IOV_MAX (1 + POOL_BLOCKS_MAX)
 #define POOL_FACTOR 1.3
 #define POOL_FIXED_BYTES (UINT64_C(56) << 20)
-#define POOL_IOV_MAX (1 + POOL_GRANULES_MAX)
 
 /* A packet in flight, or a run of its segments: those of another packet it shares the bytes of. */
 struct packet {
@@ -38,7 +37,7 @@ struct packet {
 	int64_t at_ns;        /* when its last segment is where it is going */
 	int64_t span_ns;      /* how long before that its first segment is */
 	uint32_t bytes;       /* of the frame (root) */
-	uint32_t granule;     /* first of the chain (root) */
+	uint32_t blocks[POOL_CLASSES]; /* first of each class's chain (root) */
 	uint32_t references;  /* to the bytes (root) */
 	uint16_t first, count; /* the segments this is about */
 	struct packet_shape shape;
@@ -72,5 +71,5 @@ void pool_release(struct pool *pool, struct packet *p);
 int pool_parts(const struct pool *pool, const struct packet *p, size_t offset, size_t bytes,
 	struct iovec iov[POOL_IOV_MAX]);
 
-/* Bytes of records and granules in use; the high-water mark is what the pool has touched. */
+/* Bytes of records and blocks in use; the high-water mark is what the pool has touched. */
 uint64_t pool_used(const struct pool *pool);
