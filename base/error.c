@@ -41,7 +41,7 @@ void log_verbose(int on)
 	verbose = on;
 }
 
-static void log_line(const char *format, va_list ap)
+__attribute__((format(printf, 1, 0))) static void log_line(const char *format, va_list ap)
 {
 	char line[2048];
 

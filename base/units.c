@@ -184,10 +184,10 @@ static const struct kind kinds[] =
 			{
 				.what = "a number of bits",
 				.example = "4 bit",
-				.most = "64 bit",
+				.most = "1024 bit",
 				.needs = "bit",
 				.low = 1,
-				.high = 64,
+				.high = 1024,
 				.whole = true,
 				.units = (const struct unit[]){UNIT("bit", 1), END},
 				.mistakes =

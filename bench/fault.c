@@ -21,8 +21,8 @@ const char *fault_kind_name(enum fault_kind kind)
 	return kind == FAULT_CRASH ? "crash" : "blackout";
 }
 
-static void add(struct schedule *s, const struct fault_rule *rule, int site, int64_t at_ns,
-	int64_t for_ns)
+static void add(
+	struct schedule *s, const struct fault_rule *rule, int site, int64_t at_ns, int64_t for_ns)
 {
 	if (at_ns >= s->horizon_ns)
 		return;
@@ -33,8 +33,8 @@ static void add(struct schedule *s, const struct fault_rule *rule, int site, int
 	s->faults[s->n++] = (struct fault){rule->kind, site, at_ns, for_ns};
 }
 
-static void add_seeded(struct schedule *s, const struct fault_rule *rule, uint32_t entity,
-	uint64_t seed, int site)
+static void add_seeded(
+	struct schedule *s, const struct fault_rule *rule, uint32_t entity, uint64_t seed, int site)
 {
 	int64_t at_ns = 0;
 

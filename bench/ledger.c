@@ -23,7 +23,8 @@ static double unsettled(const struct ledger *l)
 
 void ledger_start(struct ledger *l, int64_t at_ns, enum state state)
 {
-	*l = (struct ledger){.state = state, .since_ns = at_ns, .from_ns = at_ns, .until_ns = at_ns};
+	*l = (struct ledger){
+		.state = state, .since_ns = at_ns, .from_ns = at_ns, .until_ns = at_ns};
 }
 
 void ledger_state(struct ledger *l, int64_t at_ns, enum state state)

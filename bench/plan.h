@@ -18,13 +18,17 @@ struct plan {
 	int64_t exchange_bytes;       /* sent per learner and exchange (largest), payload */
 	int64_t syncer_bytes;         /* sent by the busiest syncer participant, payload; 0 if none */
 	int64_t exchanges_per_period; /* P, or 1 */
-	double wire_ratio;            /* bytes on the wire per payload byte: 1514/1448 */
-	double needed_bps[PLAN_TARGETS]; /* rate on the wire, R >= f N b CU / (H T) * wire_ratio */
+	double wire_ratio;            /* bytes on the wire per payload byte: 1514/1448 by default */
+	/* Rate on the wire that the fastest learner needs, R >= f N b CU / (H T) * wire_ratio. */
+	double needed_bps[PLAN_TARGETS];
 	double rate_bps;              /* the narrowest direction of any learner's link */
 	double goodput_bps;           /* what it carries in payload: rate / wire_ratio */
-	int64_t boundary_step_ns[PLAN_TARGETS]; /* T at which rate_bps is just enough for the target */
+	/* A star syncer's site carries M S each way: what it needs at 100 %, has; 0 if none. */
+	double syncer_needed_bps, syncer_rate_bps;
+	/* T (at speed 1) at which every link is just enough for the target. */
+	int64_t boundary_step_ns[PLAN_TARGETS];
 	double predicted_utilisation; /* min(1, rate / needed at 100 %): no latency, TCP or loss */
-	int64_t one_way_ns;           /* largest between two participants' sites */
+	int64_t one_way_ns;           /* largest between two participants' sites, without jitter */
 	int64_t exchange_bound_ns;    /* strategy's bound at goodput and one_way */
 	double aggregate_bps;         /* sum over sites of what they send at the predicted pace */
 	int64_t expected_wall_ns;     /* for the run's steps at predicted utilisation, no faults */

@@ -66,7 +66,10 @@ const char *rt_report_name(enum rt_report_kind kind)
 }
 
 static const struct strategy *const strategies[] = {
-	NULL,
+	&strategy_data_parallel,
+	&strategy_diloco,
+	&strategy_streaming_diloco,
+	&strategy_decoupled_diloco,
 };
 
 const struct strategy *strategy_at(size_t i)

@@ -96,12 +96,15 @@ struct rt_message {
 };
 
 enum rt_kind {
-	RT_START,     /* the first event. incarnation > 0: restarted after a crash, all state lost */
+	RT_START,     /* the first event. incarnation > 0: restarted after a crash, all state lost.
+	                 Peers count as up until RT_PEER_DOWN; what the runtime does not yet know
+	                 of them comes as RT_PEER_UP, and epoch grows with it */
 	RT_COMPUTE,   /* what rt_compute started is done */
 	RT_MESSAGE,   /* all of a message has arrived from `peer` */
 	RT_TIMER,     /* the timer `timer` fired */
 	RT_PEER_DOWN, /* the peer's connections broke: what was under way to or from it is gone */
-	RT_PEER_UP,   /* it is back, a new incarnation; messages to it flow again */
+	RT_PEER_UP,   /* it is back, a new incarnation; messages to it flow again. Its own come
+	                 after this event, and none of the old incarnation do */
 };
 
 struct rt_event {

@@ -26,12 +26,13 @@
  * A connection starts with both buffers at their maximum instead of growing into it:
  * - The receiver's window then follows what arrives (it grows by twice every segment received,
  *   ahead of the sender's slow start) and never waits for autotuning, which needs a round of
- *   measurements per enlargement. The kernel keeps part of receive_buffer for its own overhead:
- *   count on half of it as window.
+ *   measurements per enlargement.
  * - The send buffer would stop growing once all sockets of the machine hold tcp_mem[0] pages,
  *   which a few hundred MB in flight reach. The price is that write() takes up to send_buffer
  *   bytes that are not sent yet: an application that wants to know what the link takes sets
  *   TCP_NOTSENT_LOWAT.
+ * The kernel keeps part of either buffer for its own overhead (38 % with Linux 6.18): count on
+ * half of it as window, as the usual advice of twice the bandwidth-delay product does.
  * Metrics of earlier connections are not kept, so that runs do not influence each other.
  */
 struct topology_tcp {

@@ -130,7 +130,7 @@ static const struct {
 	{"4", QUANTITY_BITS, -EINVAL, "\"4\": a number of bits needs a unit (bit), e.g. \"4 bit\""},
 	{"2 byte", QUANTITY_BITS, -EINVAL,
 		"\"2 byte\": a number of bits is written in bit; write \"16 bit\""},
-	{"65 bit", QUANTITY_BITS, -ERANGE, "\"65 bit\" is too large; at most \"64 bit\""},
+	{"1025 bit", QUANTITY_BITS, -ERANGE, "\"1025 bit\" is too large; at most \"1024 bit\""},
 	{"0 bit", QUANTITY_BITS, -EINVAL,
 		"\"0 bit\" is too small: a number of bits must be at least \"1 bit\""},
 	{"0.001", QUANTITY_RATIO, -EINVAL, "\"0.001\": a share needs a unit (%), e.g. \"0.1 %\""},
@@ -280,7 +280,7 @@ static void exact_format_reads_back(void **state)
 		struct error err = {0};
 
 		if (kind == QUANTITY_BITS)
-			value = 1 + value % 64;
+			value = 1 + value % 1024;
 		if (kind == QUANTITY_RATE && !value)
 			value = 1;
 		quantity_format(buf, sizeof buf, kind, value, true);

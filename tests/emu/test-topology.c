@@ -1,137 +1,16 @@
-/*
- * Sites: what is inside them, that nothing of them is outside, and that nothing remains.
- *
- * Moving between namespaces changes the process, so every test runs in a child; the parent sees
- * the machine as it was. Namespaces are counted through other processes' /proc entries (nsfs
- * inode numbers) and the kernel's own account, not through the code under test.
- */
+/* Sites: what is inside them, their device, their congestion control, and wrong requests. */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <ifaddrs.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <netinet/tcp.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/memory.h"
-#include "emu/topology.h"
-#include "tests/test.h"
-
-#define SKIP 77
-
-/* In a child: fails the child, which fails the test. */
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
-#define CHECK_OK(call, err)                                                                        \
-	do {                                                                                       \
-		if ((call) < 0) {                                                                  \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, (err).text);            \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
-
-static const struct topology_tcp plain = {
-	.congestion = "reno", .receive_buffer = 12345678, .send_buffer = 7654321};
-
-static int in_child(void (*body)(void))
-{
-	int status;
-	pid_t pid;
-
-	fflush(NULL);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (!pid) {
-		body();
-		exit(0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
-static void run(void (*body)(void))
-{
-	int status = in_child(body);
-
-	if (status == SKIP)
-		skip();
-	assert_int_equal(status, 0);
-}
-
-static void isolate_or_skip(void)
-{
-	struct error err = {0};
-
-	if (topology_isolate(&err) < 0) {
-		fprintf(stderr, "# %s\n", err.text);
-		CHECK(err.status == STATUS_MACHINE);
-		exit(SKIP);
-	}
-}
-
-static struct topology *up(int n, const struct topology_tcp *tcp)
-{
-	static char text[SITES_MAX][16];
-	const char *names[SITES_MAX];
-	struct topology *t = NULL;
-	struct error err = {0};
-
-	for (int i = 0; i < n; i++) {
-		snprintf(text[i], sizeof text[i], "site%d", i);
-		names[i] = text[i];
-	}
-	CHECK_OK(topology_up(&t, n, names, tcp, &err), err);
-	return t;
-}
-
-static void read_text(const char *path, char *text, size_t size)
-{
-	_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
-
-	text[n < 0 ? 0 : n] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-}
-
-static bool sysctl_is(const char *name, const char *want)
-{
-	char path[128], text[128];
-
-	snprintf(path, sizeof path, "/proc/sys/net/%s", name);
-	read_text(path, text, sizeof text);
-	if (strcmp(text, want))
-		fprintf(stderr, "%s is \"%s\", want \"%s\"\n", name, text, want);
-	return !strcmp(text, want);
-}
-
-static ino_t namespace_inode(const char *path)
-{
-	struct stat s;
-
-	return stat(path, &s) < 0 ? 0 : s.st_ino;
-}
-
-/* --- inside a site ------------------------------------------------------------------------ */
+#include "tests/emu/namespaces.h"
 
 static void settings_inside(void)
 {
@@ -369,18 +248,6 @@ static void attach_with_impossible_size(void **state)
 	run(attach_refused);
 }
 
-static int open_files(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	int n = 0;
-
-	CHECK(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
 /* --- congestion control ------------------------------------------------------------------- */
 
 static void unknown_congestion(void)
@@ -478,197 +345,6 @@ static void refuses(void **state)
 	assert_null(topology_down(NULL));
 }
 
-/* --- nothing remains ---------------------------------------------------------------------- */
-
-/* How many processes are in the network namespace. */
-static int count_in_proc(ino_t inode)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *e;
-	char path[320];
-	int n = 0;
-
-	assert_non_null(proc);
-	while ((e = readdir(proc))) {
-		snprintf(path, sizeof path, "/proc/%s/ns/net", e->d_name);
-		n += namespace_inode(path) == inode;
-	}
-	closedir(proc);
-	return n;
-}
-
-static int netns_entries(void)
-{
-	DIR *dir = opendir("/run/netns");
-	int n = 0;
-
-	if (!dir)
-		return 0;
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
-static int device_count(void)
-{
-	struct if_nameindex *all = if_nameindex(), *i;
-	int n = 0;
-
-	for (i = all; i && i->if_index; i++)
-		n++;
-	if_freenameindex(all);
-	return n;
-}
-
-/* A child builds 8 sites, stays in the last, and is killed. */
-static void killed(void **state)
-{
-	int entries = netns_entries(), devices = device_count(), pipefd[2];
-	ino_t inodes[8] = {0};
-	pid_t pid;
-
-	assert_int_equal(pipe2(pipefd, O_CLOEXEC), 0);
-	fflush(NULL);
-	pid = fork();
-	if (!pid) {
-		struct error err = {0};
-		struct topology *t;
-
-		isolate_or_skip();
-		t = up(8, &plain);
-		for (int i = 0; i < 8; i++) {
-			CHECK_OK(topology_enter(t, i, &err), err);
-			inodes[i] = namespace_inode("/proc/self/ns/net");
-		}
-		CHECK(write(pipefd[1], inodes, sizeof inodes) == sizeof inodes);
-		pause();
-	}
-	close(pipefd[1]);
-	if (read(pipefd[0], inodes, sizeof inodes) != sizeof inodes) {
-		close(pipefd[0]);
-		waitpid(pid, NULL, 0);
-		skip();
-	}
-	close(pipefd[0]);
-	assert_int_equal(count_in_proc(inodes[7]), 1); /* the count can find one */
-	assert_int_equal(kill(pid, SIGKILL), 0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	for (int i = 0; i < 8; i++)
-		assert_int_equal(count_in_proc(inodes[i]), 0);
-	assert_int_equal(netns_entries(), entries);
-	assert_int_equal(device_count(), devices);
-}
-
-/* --- rights ------------------------------------------------------------------------------- */
-
-static bool status_field_is_zero(const char *field)
-{
-	_fclose_ FILE *f = fopen("/proc/self/status", "re");
-	char line[256];
-
-	CHECK(f);
-	while (fgets(line, sizeof line, f))
-		if (!strncmp(line, field, strlen(field)))
-			return !strtoull(line + strlen(field), NULL, 16);
-	return false;
-}
-
-static void capabilities_gone(void)
-{
-	struct error err = {0};
-	struct topology *t;
-
-	isolate_or_skip();
-	t = up(1, &plain);
-	CHECK_OK(topology_enter(t, 0, &err), err);
-	CHECK(!status_field_is_zero("CapEff:"));
-	CHECK_OK(topology_drop_capabilities(&err), err);
-	CHECK(status_field_is_zero("CapInh:") && status_field_is_zero("CapPrm:") &&
-		status_field_is_zero("CapEff:") && status_field_is_zero("CapBnd:") &&
-		status_field_is_zero("CapAmb:"));
-	CHECK(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1);
-	CHECK(sethostname("other", 5) < 0 && errno == EPERM);
-	CHECK(unshare(CLONE_NEWNET) < 0 && errno == EPERM);
-	CHECK(topology_leave(t, &err) < 0 && err.status == STATUS_MACHINE);
-	/* a program it starts has none either */
-	CHECK(!system("grep -q 'CapEff:.*0000000000000000' /proc/self/status"));
-	topology_down(t);
-}
-
-static void drops_capabilities(void **state)
-{
-	run(capabilities_gone);
-}
-
-/* Without a capability to drop the bounding set with, the failure is told. */
-static void drop_refused(void)
-{
-	struct error err = {0};
-
-	if (geteuid() || setgroups(0, NULL) || setgid(65534) || setuid(65534))
-		exit(SKIP);
-	CHECK(topology_drop_capabilities(&err) < 0 && err.status == STATUS_MACHINE);
-}
-
-static void drop_not_permitted(void **state)
-{
-	run(drop_refused);
-}
-
-static void as_nobody(void)
-{
-	struct error err = {0};
-	struct topology *t;
-	unsigned inside = 1, outside = 0;
-	_fclose_ FILE *map = NULL;
-	uid_t uid;
-
-	if (!geteuid() && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
-		exit(SKIP);
-	prctl(PR_SET_DUMPABLE, 1); /* as an exec would: /proc/self belongs to nobody again */
-	uid = geteuid();
-	isolate_or_skip();
-	CHECK(!geteuid());
-	map = fopen("/proc/self/uid_map", "re");
-	CHECK(map && fscanf(map, "%u %u", &inside, &outside) == 2);
-	CHECK(inside == 0 && outside == uid);
-	t = up(3, &plain);
-	CHECK_OK(topology_enter(t, 2, &err), err);
-	CHECK(sysctl_is("ipv4/tcp_rmem", "4096\t12345678\t12345678"));
-	CHECK_OK(topology_drop_capabilities(&err), err);
-	CHECK(status_field_is_zero("CapBnd:"));
-	topology_down(t);
-}
-
-static void unprivileged(void **state)
-{
-	run(as_nobody);
-}
-
-/* The limit of user namespaces is per user namespace: in one with none left, the error says so. */
-static void no_user_namespaces(void)
-{
-	struct error err = {0};
-	_close_ int fd = -1;
-
-	isolate_or_skip();
-	if (unshare(CLONE_NEWUSER) < 0)
-		exit(SKIP);
-	fd = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, "0", 1) != 1)
-		exit(SKIP);
-	CHECK_OK(topology_drop_capabilities(&err), err);
-	CHECK(topology_isolate(&err) < 0);
-	CHECK(err.status == STATUS_MACHINE);
-	CHECK(strstr(err.text, "run as root") && strstr(err.text, "user.max_user_namespaces"));
-}
-
-static void isolate_not_permitted(void **state)
-{
-	run(no_user_namespaces);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -680,11 +356,6 @@ int main(void)
 		cmocka_unit_test(congestion_unavailable),
 		cmocka_unit_test(congestion_of_every_kind),
 		cmocka_unit_test(refuses),
-		cmocka_unit_test(killed),
-		cmocka_unit_test(drops_capabilities),
-		cmocka_unit_test(drop_not_permitted),
-		cmocka_unit_test(unprivileged),
-		cmocka_unit_test(isolate_not_permitted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

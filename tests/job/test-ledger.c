@@ -4,8 +4,8 @@
 #include "bench/ledger.h"
 #include "tests/test.h"
 
-static void tell(struct ledger *l, int64_t at_ns, enum rt_report_kind kind, int64_t a,
-	double amount)
+static void tell(
+	struct ledger *l, int64_t at_ns, enum rt_report_kind kind, int64_t a, double amount)
 {
 	ledger_report(l, at_ns, &(struct rt_report){.kind = kind, .a = a, .amount = amount});
 }

@@ -1,0 +1,70 @@
+/*
+ * What agents and their controller tell each other, over a SOCK_SEQPACKET pair per agent, and
+ * the counters they share in memory. Both are one program: structs as they are in memory.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "bench/live/live.h"
+#include "bench/live/mesh.h"
+
+#define NEWS_TEXT 512
+
+enum news_kind {
+	NEWS_CONNECTED, /* every peer is up */
+	NEWS_RTT,	/* idle round trip to a peer's site, real time; -1: no answer */
+	NEWS_MEASURED,	/* all of them are told */
+	NEWS_STATE,
+	NEWS_REPORT,
+	NEWS_DONE,
+	NEWS_SILENCE,
+	NEWS_TCP,
+	NEWS_FAILED, /* text says why; the agent ends */
+};
+
+/* Agent to controller. at_ns is the scenario's time. */
+struct news {
+	enum news_kind kind;
+	int peer;
+	int64_t at_ns;
+	union {
+		enum state state;
+		bool silent;
+		int64_t rtt_ns;
+		struct rt_report report;
+		struct live_tcp tcp;
+	};
+	char text[NEWS_TEXT]; /* only sent with NEWS_FAILED */
+};
+
+static inline size_t news_size(const struct news *news)
+{
+	return news->kind == NEWS_FAILED ? sizeof *news : offsetof(struct news, text);
+}
+
+enum order_kind {
+	ORDER_MEASURE, /* the idle round trips, now */
+	ORDER_START,   /* time zero is t0_ns */
+	ORDER_GONE,    /* a participant has crashed: do not wait for it */
+	ORDER_STOP,
+};
+
+/* Controller to agent. */
+struct order {
+	enum order_kind kind;
+	int participant;
+	int64_t t0_ns;
+};
+
+/* A participant's counters, in memory that survives its crash. Only its agent writes. */
+struct live_counters {
+	struct live_bytes link, local;
+	struct mesh_flow flow;
+} __attribute__((aligned(64)));
+
+/* Reads a counter that another process may be writing. */
+static inline uint64_t counter_read(const uint64_t *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,143 @@
+/*
+ * The plan: a scenario's arithmetic; see plan.h, formulas in docs/formulas.md.
+ *
+ * All of it is the throughput bound R >= f N b CU / (H T), turned to each of its unknowns. T is
+ * the step at speed 1, so a learner of speed v needs v times the rate; the learner with the
+ * least rate for its speed decides.
+ */
+#include "bench/plan.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+
+#define SEGMENT_BYTES 1448 /* payload of a full segment: MTU less IP, TCP and its timestamps */
+
+const double plan_targets[PLAN_TARGETS] = {.50, .80, .90, .95, .99};
+
+static double narrow_rate(const struct scenario *s, int site)
+{
+	const struct link_direction *d = s->links[s->sites[site].link].direction;
+	int64_t up = d[UP].base.rate_bps, down = d[DOWN].base.rate_bps;
+
+	return (double)(up < down ? up : down);
+}
+
+static double wire_ratio(const struct scenario *s)
+{
+	int most = 0;
+
+	for (int i = 0; i < s->n_sites; i++)
+		for (int d = 0; d < DIRECTIONS; d++) {
+			int bytes = s->links[s->sites[i].link].direction[d].overhead_bytes;
+
+			most = bytes > most ? bytes : most;
+		}
+	return (double)(LINK_MTU + most) / SEGMENT_BYTES;
+}
+
+/* Bits on the wire that one exchange of everything takes, per unit of factor. */
+static double wire_bits(const struct plan *plan, const struct scenario *s)
+{
+	return (double)s->job.parameters * s->job.bits * plan->wire_ratio;
+}
+
+static void plan_sizes(struct plan *plan, const struct scenario *s)
+{
+	const struct job *job = &s->job;
+
+	plan->payload_bytes = job_payload_bytes(job);
+	for (int p = 0; p < job_participants(job); p++)
+		for (int64_t round = 0; round < plan->exchanges_per_period; round++) {
+			int64_t bytes = s->strategy->bytes_sent(job, p, round);
+			int64_t *largest = job_role(job, p) == ROLE_LEARNER ? &plan->exchange_bytes
+									    : &plan->syncer_bytes;
+
+			*largest = bytes > *largest ? bytes : *largest;
+		}
+}
+
+/* Seconds of speed-1 step per unit of CU that the links ask for: T = CU * this. */
+static double boundary_s(const struct plan *plan, const struct scenario *s)
+{
+	double bits = wire_bits(plan, s) / (double)plan->period, most = 0;
+
+	for (int i = 0; i < s->job.n_learners; i++)
+		most = fmax(most, plan->factor * bits * s->job.speed[i] / narrow_rate(s, i));
+	if (s->job.syncer == SYNCER_STAR)
+		most = fmax(most, s->job.n_learners * bits / plan->syncer_rate_bps);
+	return most;
+}
+
+static void plan_rates(struct plan *plan, const struct scenario *s)
+{
+	const struct job *job = &s->job;
+	double per_s =
+		wire_bits(plan, s) / ((double)plan->period * (double)job->step_ns / NS_PER_S);
+	double fastest = 0, boundary;
+
+	plan->rate_bps = INFINITY;
+	for (int i = 0; i < job->n_learners; i++) {
+		plan->rate_bps = fmin(plan->rate_bps, narrow_rate(s, i));
+		fastest = fmax(fastest, job->speed[i]);
+	}
+	plan->goodput_bps = plan->rate_bps / plan->wire_ratio;
+	if (job->syncer == SYNCER_STAR) {
+		plan->syncer_rate_bps = narrow_rate(s, job->n_learners);
+		plan->syncer_needed_bps = job->n_learners * per_s;
+	}
+	boundary = boundary_s(plan, s);
+	for (int i = 0; i < PLAN_TARGETS; i++) {
+		plan->needed_bps[i] = plan->factor * per_s * fastest * plan_targets[i];
+		plan->boundary_step_ns[i] =
+			(int64_t)fmin(ceil(boundary * plan_targets[i] * NS_PER_S), 9e18);
+	}
+	plan->predicted_utilisation = fmin(1, (double)job->step_ns / NS_PER_S / boundary);
+	plan->aggregate_bps = (plan->factor + (job->syncer == SYNCER_STAR)) * job->n_learners *
+			      per_s * plan->predicted_utilisation;
+}
+
+static int64_t longest_way(const struct scenario *s)
+{
+	int64_t longest = 0;
+
+	for (int i = 0; i < s->n_sites; i++)
+		for (int j = 0; j < s->n_sites; j++) {
+			const struct link_profile *from = &s->links[s->sites[i].link];
+			const struct link_profile *to = &s->links[s->sites[j].link];
+			int64_t ns = from->direction[UP].base.delay_ns + s->core_delay_ns[i][j] +
+				     to->direction[DOWN].base.delay_ns;
+
+			if (i != j && ns > longest)
+				longest = ns;
+		}
+	return longest;
+}
+
+static int64_t expected_wall(const struct plan *plan, const struct scenario *s)
+{
+	double slowest = INFINITY;
+
+	for (int i = 0; i < s->job.n_learners; i++)
+		slowest = fmin(slowest, s->job.speed[i]);
+	return (int64_t)fmin(9e18, (double)(s->job.steps + s->job.warmup) * (double)s->job.step_ns /
+					   slowest / plan->predicted_utilisation);
+}
+
+void plan_make(struct plan *plan, const struct scenario *s)
+{
+	const struct job *job = &s->job;
+
+	*plan = (struct plan){
+		.factor = s->strategy->factor(job),
+		.period = s->strategy->period(job),
+		.exchanges_per_period = job->fragments,
+		.wire_ratio = wire_ratio(s),
+		.one_way_ns = longest_way(s),
+	};
+	plan_sizes(plan, s);
+	plan_rates(plan, s);
+	plan->exchange_bound_ns =
+		s->strategy->exchange_bound_ns(job, plan->one_way_ns, plan->goodput_bps);
+	plan->expected_wall_ns = expected_wall(plan, s);
+}

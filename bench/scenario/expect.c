@@ -1,0 +1,132 @@
+/* expect: what must hold for the run to pass, as "metric: OP quantity". */
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/units.h"
+#include "bench/scenario/nearest.h"
+#include "bench/scenario/sections.h"
+
+/* kind: of the quantity; scale: its base units in one of ours (ratio 1, bit/s, s). */
+static const struct {
+	const char *name;
+	enum quantity kind;
+	double scale, high;
+	const char *example, *help;
+} metrics[METRIC_COUNT] = {
+	[METRIC_USEFUL_WORK] = {"useful_work", QUANTITY_RATIO, 1e9, 1, ">= 90 %",
+		"share of the accelerators' time in steps that count"},
+	[METRIC_COMPUTE_UTILISATION] = {"compute_utilisation", QUANTITY_RATIO, 1e9, 1, ">= 90 %",
+		"compute / (compute + exposed communication)"},
+	[METRIC_AVAILABILITY] = {"availability", QUANTITY_RATIO, 1e9, 1, ">= 99 %",
+		"share of the time in which participants were neither down nor recovering"},
+	[METRIC_WIRE_RATE] = {"wire_rate", QUANTITY_RATE, 1, 1e13, "<= 0.84 Gbit/s",
+		"the largest mean rate of any site's direction, on the wire"},
+	[METRIC_EXCHANGE_P50] = {"exchange_p50", QUANTITY_TIME, 1e9, 1e6, "<= 8 s",
+		"median time of an exchange, from its first send to its merge"},
+	[METRIC_EXCHANGE_P99] = {"exchange_p99", QUANTITY_TIME, 1e9, 1e6, "<= 12 s",
+		"99th percentile of it"},
+};
+static const char *const ops[] = {
+	[EXPECT_GE] = ">=", [EXPECT_LE] = "<=", [EXPECT_GT] = ">", [EXPECT_LT] = "<"};
+#define N_OPS (sizeof ops / sizeof *ops)
+
+const char *metric_name(enum metric metric)
+{
+	return metrics[metric].name;
+}
+
+const char *expect_op_name(enum expect_op op)
+{
+	return ops[op];
+}
+
+static int find_metric(struct loader *l, const struct node *key, enum metric *out)
+{
+	struct nearest nearest = {.written = key->text};
+
+	for (int m = 0; m < METRIC_COUNT; m++) {
+		nearest_offer(&nearest, metrics[m].name);
+		if (!strcmp(metrics[m].name, key->text)) {
+			*out = (enum metric)m;
+			return 0;
+		}
+	}
+	if (nearest.best)
+		return loader_error(l, key, "unknown metric \"%.64s\"; did you mean \"%s\"?",
+			key->text, nearest.best);
+	return loader_error(l, key,
+		"unknown metric \"%.64s\"; known: useful_work, compute_utilisation, availability, "
+		"wire_rate, exchange_p50, exchange_p99",
+		key->text);
+}
+
+static int parse_value(struct loader *l, const struct node *value, struct expectation *e)
+{
+	struct error err = {0};
+	const char *text;
+	int64_t v;
+	size_t op;
+	int r = loader_text(l, value, &text, "a comparison, e.g. \">= 90 %\"");
+
+	if (r)
+		return r;
+	text += strspn(text, " ");
+	for (op = 0; op < N_OPS; op++)
+		if (!strncmp(text, ops[op], strlen(ops[op])))
+			break;
+	if (op == N_OPS)
+		return loader_error(l, value,
+			"\"%.64s\" must begin with >=, <=, > or <; write e.g. \"%s\"", text,
+			metrics[e->metric].example);
+	if (quantity_parse(text + strlen(ops[op]), metrics[e->metric].kind, &v, &err))
+		return loader_error(l, value, "%s", err.text);
+	e->op = (enum expect_op)op;
+	e->value = (double)v / metrics[e->metric].scale;
+	if (e->value > metrics[e->metric].high)
+		return loader_error(l, value, "\"%.64s\" can never be reached; write e.g. \"%s\"",
+			text, metrics[e->metric].example);
+	return 0;
+}
+
+int expect_parse(struct loader *l, const struct node *value, void *scenario)
+{
+	struct scenario *s = scenario;
+	int r = loader_map(l, value, "expect");
+
+	if (r || !value->n)
+		return r;
+	s->expect = memory_zero(value->n, sizeof *s->expect);
+	for (size_t i = 0; !r && i < value->n; i++, s->n_expect++) {
+		r = find_metric(l, value->keys[i], &s->expect[i].metric);
+		if (!r)
+			r = parse_value(l, value->items[i], &s->expect[i]);
+	}
+	return r;
+}
+
+void expect_print(struct printer *p, const struct key *key, const void *scenario)
+{
+	const struct scenario *s = scenario;
+
+	if (!s->n_expect)
+		return;
+	print_open(p, key->name);
+	for (size_t i = 0; i < s->n_expect; i++) {
+		const struct expectation *e = &s->expect[i];
+		char value[64], both[80];
+
+		quantity_format(value, sizeof value, metrics[e->metric].kind,
+			llround(e->value * metrics[e->metric].scale), true);
+		snprintf(both, sizeof both, "%s %s", ops[e->op], value);
+		print_text(p, metrics[e->metric].name, both);
+	}
+	print_close(p);
+}
+
+void expect_describe(FILE *out)
+{
+	for (int m = 0; m < METRIC_COUNT; m++)
+		fprintf(out, "| `%s` | `\"%s\"` | %s |\n", metrics[m].name, metrics[m].example,
+			metrics[m].help);
+}

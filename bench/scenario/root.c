@@ -1,0 +1,268 @@
+/* The root of the scenario language: its sections in the order in which they are read. */
+#include <string.h>
+
+#include "base/units.h"
+#include "bench/scenario/limits.h"
+#include "bench/scenario/sections.h"
+
+static int parse_version(struct loader *l, const struct node *value, void *base)
+{
+	const char *text;
+	int r = loader_text(l, value, &text, "the version of the language, 1");
+
+	if (!r && strcmp(text, "1"))
+		r = loader_error(l, value,
+			"version \"%.64s\" of the language is not known; write \"narrowlink: 1\"",
+			text);
+	return r;
+}
+
+static void print_version(struct printer *p, const struct key *key, const void *base)
+{
+	print_word(p, key->name, "1");
+}
+
+static int parse_seed(struct loader *l, const struct node *value, void *base)
+{
+	int64_t seed;
+	int r = loader_quantity(l, value, QUANTITY_COUNT, &seed);
+
+	if (!r)
+		((struct scenario *)base)->seed = (uint64_t)seed;
+	return r;
+}
+
+static void print_seed(struct printer *p, const struct key *key, const void *base)
+{
+	print_name(p, key->name);
+	fprintf(p->out, " %llu\n", (unsigned long long)((const struct scenario *)base)->seed);
+}
+
+static int parse_congestion(struct loader *l, const struct node *value, void *base)
+{
+	struct scenario_transport *t = &((struct scenario *)base)->transport;
+	const char *text;
+	size_t n;
+	int r = loader_text(l, value, &text, "a congestion control, e.g. cubic");
+
+	if (r)
+		return r;
+	n = strlen(text);
+	if (!n || n >= sizeof t->congestion ||
+		strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-") != n)
+		return loader_error(l, value,
+			"\"%.64s\" cannot be a congestion control; write e.g. cubic, reno or bbr",
+			text);
+	strcpy(t->congestion, text);
+	return 0;
+}
+
+static void print_congestion(struct printer *p, const struct key *key, const void *base)
+{
+	print_word(p, key->name, ((const struct scenario *)base)->transport.congestion);
+}
+
+static int parse_buffers(struct loader *l, const struct node *value, void *base)
+{
+	static const struct key bytes = {.name = "buffers",
+		.kind = KEY_BYTES,
+		.size = sizeof(int64_t),
+		.low = 4096,
+		.high = INT32_MAX};
+	struct scenario_transport *t = &((struct scenario *)base)->transport;
+	const char *text;
+	int r = loader_text(l, value, &text, "bytes, e.g. \"64 MB\", or auto");
+
+	t->buffers_auto = !r && !strcmp(text, "auto");
+	if (r || t->buffers_auto)
+		return r;
+	return keys_value(l, &bytes, value, &t->buffer_bytes);
+}
+
+static void print_buffers(struct printer *p, const struct key *key, const void *base)
+{
+	const struct scenario_transport *t = &((const struct scenario *)base)->transport;
+
+	char bytes[64], both[96];
+
+	quantity_format(bytes, sizeof bytes, QUANTITY_BYTES, t->buffer_bytes, false);
+	snprintf(both, sizeof both, "auto # %s", bytes);
+	if (t->buffers_auto)
+		print_word(p, key->name, both);
+	else
+		print_quantity(p, key->name, QUANTITY_BYTES, t->buffer_bytes);
+}
+
+static const struct key transport_keys[] = {
+	{.name = "connections",
+		.kind = KEY_INTEGER,
+		AT(struct scenario, transport.connections),
+		.low = 1,
+		.high = 64,
+		.fallback = "4",
+		.example = "8",
+		.help = "TCP connections to each peer"},
+	{.name = "congestion",
+		.kind = KEY_CUSTOM,
+		.parse = parse_congestion,
+		.print = print_congestion,
+		.fallback = "cubic",
+		.example = "bbr",
+		.help = "congestion control; the kernel must have it"},
+	{.name = "buffers",
+		.kind = KEY_CUSTOM,
+		.parse = parse_buffers,
+		.print = print_buffers,
+		.fallback = "auto",
+		.example = "64 MB",
+		.help = "send and receive buffer of a connection; auto: twice the largest "
+			"bandwidth-delay product of two sites, at least 256 KiB, at most 1 GiB"},
+	{.name = "slow_start_after_idle",
+		.kind = KEY_SWITCH,
+		AT(struct scenario, transport.slow_start_after_idle),
+		.fallback = "true",
+		.example = "false",
+		.help = "whether TCP forgets its window when it was idle, as Linux does by "
+			"default"},
+	{.name = "silence",
+		.kind = KEY_TIME,
+		AT(struct scenario, transport.silence_ns),
+		.low = 1e6,
+		.high = 86400e9,
+		.fallback = "5 s",
+		.example = "10 s",
+		.help = "a peer not heard from for so long is reported as silent"},
+	{0},
+};
+
+static int parse_limit(struct loader *l, const struct node *value, void *base)
+{
+	static const struct key limit = {.name = "limit",
+		.kind = KEY_TIME,
+		.size = sizeof(int64_t),
+		.low = 1e6,
+		.high = TIME_HIGH};
+
+	return keys_value(l, &limit, value, &((struct scenario *)base)->limit_ns);
+}
+
+static void print_limit(struct printer *p, const struct key *key, const void *base)
+{
+	print_quantity(p, key->name, QUANTITY_TIME, ((const struct scenario *)base)->limit_ns);
+}
+
+static const struct key run_keys[] = {
+	{.name = "steps",
+		.kind = KEY_INTEGER,
+		AT(struct scenario, job.steps),
+		.low = 1,
+		.high = 1e6,
+		.fallback = "24",
+		.example = "48",
+		.help = "measured training steps"},
+	{.name = "warmup",
+		.kind = KEY_INTEGER,
+		AT(struct scenario, job.warmup),
+		.low = 0,
+		.high = 1e6,
+		.fallback = "2",
+		.example = "0",
+		.help = "steps before them"},
+	{.name = "limit",
+		.kind = KEY_CUSTOM,
+		.parse = parse_limit,
+		.print = print_limit,
+		.otherwise = "three times the compute time of all steps, and 1 min",
+		.example = "2 min",
+		.help = "the run ends here whatever happens"},
+	{0},
+};
+
+static int cases_are_made(struct loader *l, const struct node *value, void *base)
+{
+	return 0;
+}
+
+const struct key root_keys[] = {
+	{.name = "narrowlink",
+		.kind = KEY_CUSTOM,
+		.parse = parse_version,
+		.print = print_version,
+		.required = true,
+		.example = "1",
+		.help = "version of this language"},
+	{.name = "title",
+		.kind = KEY_TEXT,
+		AT(struct scenario, title),
+		.otherwise = "the file's name",
+		.example = "12B across eight sites",
+		.help = "what the scenario is, in a line"},
+	{.name = "seed",
+		.kind = KEY_CUSTOM,
+		.parse = parse_seed,
+		.print = print_seed,
+		.fallback = "1",
+		.example = "42",
+		.help = "of everything that is random"},
+	{.name = "dilation",
+		.kind = KEY_NUMBER,
+		AT(struct scenario, dilation),
+		.low = 1,
+		.high = 1000,
+		.fallback = "1",
+		.example = "4",
+		.help = "everything runs so many times slower; results are in the scenario's time"},
+	{.name = "links",
+		.kind = KEY_CUSTOM,
+		.parse = links_parse,
+		.print = links_print,
+		.otherwise = "none",
+		.example = "{wan: {rate: 1 Gbit/s, delay: 15 ms}}",
+		.help = "access links by name"},
+	{.name = "sites",
+		.kind = KEY_CUSTOM,
+		.parse = sites_parse,
+		.print = sites_print,
+		.required = true,
+		.example = "{count: 8, link: wan}",
+		.help = "alike (`count`), or a list with names"},
+	{.name = "workload",
+		.kind = KEY_CUSTOM,
+		.parse = workload_parse,
+		.print = workload_print,
+		.required = true,
+		.example = "{strategy: decoupled-diloco, parameters: 12 B, step: 4 s}",
+		.help = "the job"},
+	{.name = "core",
+		.kind = KEY_CUSTOM,
+		.parse = core_parse,
+		.print = core_print,
+		.otherwise = "no delay",
+		.example = "{delay: 10 ms}",
+		.help = "the network between the links"},
+	{.name = "transport", .kind = KEY_SECTION, .table = transport_keys, .help = "TCP"},
+	{.name = "run", .kind = KEY_SECTION, .table = run_keys, .help = "how long"},
+	{.name = "faults",
+		.kind = KEY_CUSTOM,
+		.parse = faults_parse,
+		.print = faults_print,
+		.otherwise = "none",
+		.example = "[{kind: crash, target: site 3, at: 40 s, for: 9 s}]",
+		.help = "what breaks when"},
+	{.name = "expect",
+		.kind = KEY_CUSTOM,
+		.parse = expect_parse,
+		.print = expect_print,
+		.otherwise = "none: no verdict",
+		.example = "{useful_work: \">= 90 %\"}",
+		.help = "what must hold"},
+	{.name = "matrix",
+		.kind = KEY_CUSTOM,
+		.parse = cases_are_made,
+		.otherwise = "one case",
+		.example = "{workload.outer.syncer: [star, sharded]}",
+		.help = "dotted keys with lists of values; every combination is a case, the first "
+			"key "
+			"varies slowest; at most 1000"},
+	{0},
+};

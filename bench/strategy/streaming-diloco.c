@@ -1,0 +1,248 @@
+/*
+ * streaming-diloco: every H/P steps another of P fragments is all-reduced in a ring while
+ * training goes on; the merged fragment is applied tau steps after it was sent, and a learner
+ * whose fragment is not merged by then stalls.
+ *
+ * A crash breaks the exchanges under way; the others keep their steps, stall when a fragment is
+ * due, and begin these exchanges again when the group is whole. A restarted learner fetches the
+ * state of the last exchange finished anywhere and goes on from the step at which it was sent.
+ */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "bench/collective.h"
+#include "bench/strategy/fragments.h"
+#include "bench/strategy/group.h"
+
+struct streaming {
+	struct rt *rt;
+	struct group group;
+	struct rings rings;
+	int64_t step;	  /* completed */
+	int64_t sent;	  /* exchanges 1 .. sent have been begun, or wait for the group */
+	int64_t finished; /* exchanges 1 .. finished are */
+	int64_t since;	  /* the step at which this incarnation began */
+	enum state state; /* as last told; STATE_IDLE at the start */
+	bool stalled;	  /* between two steps: the next one is due, or waits for a fragment */
+	bool stateless;
+	bool measured;
+};
+
+static int64_t missed_bytes(const struct job *job, int64_t from, int64_t to)
+{
+	int64_t bytes = 0;
+
+	for (int64_t e = from + 1; e <= to; e++)
+		bytes += exchange_bytes(job, e);
+	return bytes;
+}
+
+static void *create(struct rt *rt)
+{
+	struct streaming *s = memory_zero(1, sizeof *s);
+
+	s->rt = rt;
+	s->state = STATE_IDLE;
+	group_init(&s->group, rt, GROUP_GREATEST, missed_bytes);
+	/*
+	 * At most one exchange a step. A learner has tau + 1 under way past those it knows to
+	 * be finished, and a neighbour may know of as many more that are.
+	 */
+	rings_init(&s->rings, rt, 2 * rt->job->overlap + 4);
+	return s;
+}
+
+static void destroy(void *self)
+{
+	struct streaming *s = self;
+
+	if (!s)
+		return;
+	rings_release(&s->rings);
+	free(s);
+}
+
+static void enter(struct streaming *s, enum state state)
+{
+	if (s->state != state)
+		rt_state(s->rt, state);
+	s->state = state;
+}
+
+static void wait_state(struct streaming *s)
+{
+	enter(s, s->group.whole ? STATE_EXPOSED_COMM : STATE_BARRIER_WAIT);
+}
+
+/* Begins the next step, unless a fragment is due that is not merged. */
+static void next_step(struct streaming *s)
+{
+	const struct job *job = s->rt->job;
+
+	s->stalled = exchange_step(job, s->finished + 1) + job->overlap <= s->step;
+	if (s->stalled) {
+		wait_state(s);
+		return;
+	}
+	report_measure(s->rt, s->step, &s->measured);
+	if (job_finished(job, s->step)) {
+		rt_done(s->rt);
+		return;
+	}
+	enter(s, STATE_COMPUTE);
+	rt_compute(s->rt, job_step_ns(job, s->rt->self, s->step));
+}
+
+static void start_exchange(struct streaming *s, int64_t e, int64_t at_ns)
+{
+	const struct job *job = s->rt->job;
+	const struct rt_message label = {
+		.fragment = (uint16_t)exchange_fragment(job, e),
+		.round = (uint64_t)exchange_round(job, e),
+		.epoch = s->group.epoch,
+	};
+
+	rings_start(&s->rings, e, &label, exchange_bytes(job, e), at_ns);
+}
+
+static void computed(struct streaming *s, int64_t at_ns)
+{
+	report_number(s->rt, REPORT_STEP, s->step);
+	s->step++;
+	if (exchange_step(s->rt->job, s->sent + 1) == s->step) {
+		s->sent++;
+		if (s->group.whole)
+			start_exchange(s, s->sent, at_ns);
+	}
+	s->stalled = true; /* until it is seen that nothing is due */
+}
+
+/* The steps since this fragment's last exchange are in the merged model. */
+static void merged(struct streaming *s, int64_t e)
+{
+	const struct job *job = s->rt->job;
+	int64_t from = e > job->fragments ? exchange_step(job, e - job->fragments) : 0;
+	int64_t to = exchange_step(job, e);
+
+	if (from < s->since)
+		from = s->since;
+	report_amount(s->rt, REPORT_USEFUL,
+		(double)(steps_counted(job, to) - steps_counted(job, from)) / job->fragments);
+	s->finished = e;
+}
+
+/* Exchanges count as finished in their order, whatever order the messages took. */
+static void finish_exchanges(struct streaming *s, int64_t at_ns)
+{
+	const struct job *job = s->rt->job;
+	const struct ring *ring;
+
+	while ((ring = rings_find(&s->rings, s->finished + 1)) && ring_complete(&s->rings, ring)) {
+		int64_t e = s->finished + 1;
+
+		report_exchange(s->rt, exchange_round(job, e), exchange_fragment(job, e), 0,
+			at_ns - ring->started_ns);
+		rings_retire(&s->rings, e);
+		merged(s, e);
+		group_advance(&s->group, e);
+	}
+}
+
+static void break_off(struct streaming *s)
+{
+	rings_clear(&s->rings);
+	s->stateless = !s->group.own.has_state;
+	if (s->stateless)
+		enter(s, STATE_RECOVER);
+	else if (s->stalled)
+		wait_state(s);
+}
+
+static void fetched(struct streaming *s)
+{
+	int64_t position = s->group.own.position;
+
+	if (s->group.fetched_from >= 0)
+		report_number(s->rt, REPORT_RECOVERED, s->group.fetched_from);
+	if (!s->stateless) {
+		while (s->finished < position)
+			merged(s, s->finished + 1);
+		return;
+	}
+	s->stateless = false;
+	s->sent = s->finished = position;
+	s->step = s->since = exchange_step(s->rt->job, position);
+	report_number(s->rt, REPORT_ROLLBACK, s->step);
+	s->stalled = true;
+}
+
+static void message(struct streaming *s, const struct rt_event *event)
+{
+	const struct rt_message *m = &event->message;
+
+	if (m->kind != MESSAGE_RING || m->epoch != s->group.epoch)
+		return;
+	rings_arrived(&s->rings, (int64_t)m->round * s->rt->job->fragments + m->fragment, m);
+}
+
+static void whole(struct streaming *s, int64_t at_ns)
+{
+	for (int64_t e = s->finished + 1; e <= s->sent; e++)
+		start_exchange(s, e, at_ns);
+	if (s->stalled)
+		wait_state(s);
+}
+
+static void event(void *self, struct rt *rt, const struct rt_event *event)
+{
+	struct streaming *s = self;
+	unsigned change = group_event(&s->group, event);
+
+	if (change & GROUP_BROKEN)
+		break_off(s);
+	if (change & GROUP_FETCHED)
+		fetched(s);
+	if (change & GROUP_WHOLE)
+		whole(s, event->at_ns);
+	if (event->kind == RT_START && event->incarnation == 0)
+		s->stalled = true;
+	else if (event->kind == RT_COMPUTE)
+		computed(s, event->at_ns);
+	else if (event->kind == RT_MESSAGE)
+		message(s, event);
+	finish_exchanges(s, event->at_ns);
+	if (s->stalled)
+		next_step(s);
+}
+
+static int64_t bytes_sent(const struct job *job, int participant, int64_t round)
+{
+	return ring_bytes_sent(exchange_bytes(job, round + 1), participant, job->n_learners);
+}
+
+static double factor(const struct job *job)
+{
+	return ring_factor(job->n_learners);
+}
+
+static int64_t period(const struct job *job)
+{
+	return job->period;
+}
+
+static int64_t bound_ns(const struct job *job, int64_t alpha_ns, double goodput_bps)
+{
+	return ring_bound_ns(fragment_bytes_max(job), job->n_learners, alpha_ns, goodput_bps);
+}
+
+const struct strategy strategy_streaming_diloco = {
+	.name = "streaming-diloco",
+	.summary = "one of P fragments ring all-reduced every H/P steps, applied tau steps later",
+	.create = create,
+	.event = event,
+	.destroy = destroy,
+	.bytes_sent = bytes_sent,
+	.factor = factor,
+	.period = period,
+	.exchange_bound_ns = bound_ns,
+};

@@ -1,0 +1,146 @@
+/*
+ * The plan against figures known before: the bandwidth bound for 12B, 4 bit, H = P = 24 and
+ * CU 90 % at 0.84 Gbit/s asks for a step of 2.14 s with a star syncer (f = 1) and 3.75 s sharded
+ * (M = 8), 3.92 s with headers; 5B, 4 bit, f = 1, T = 1 s, H = 24 needs 0.83 Gbit/s.
+ */
+#include "tests/scenario/helper.h"
+
+#include "base/clock.h"
+#include "bench/plan.h"
+
+#define AT_90 2
+
+static void plan_of(struct plan *plan, const char *overhead, const char *workload)
+{
+	_free_ char *text = memory_format("narrowlink: 1\n"
+					  "links:\n"
+					  "  wan: {rate: 0.84 Gbit/s, delay: 15 ms, overhead: %s}\n"
+					  "  hub: {rate: 10 Gbit/s, delay: 1 ms}\n"
+					  "core: {delay: 10 ms}\n"
+					  "sites: {count: 8, link: wan}\n"
+					  "workload: {%s}\n",
+		overhead, workload);
+	struct scenario_file *file = load_ok(text);
+
+	plan_make(plan, file->cases[0]);
+	scenario_file_free(file);
+}
+
+#define DECOUPLED "strategy: decoupled-diloco, parameters: 12 B, step: 4 s, outer: {bits: 4"
+
+static void sharded(void **state)
+{
+	struct plan p;
+
+	plan_of(&p, "ethernet", DECOUPLED "}");
+	assert_near(p.factor, 1.75, 1e-12);
+	assert_int_equal(p.period, 24);
+	assert_int_equal(p.exchanges_per_period, 24);
+	assert_int_equal(p.payload_bytes, 6000000000);
+	/* a fragment of 250 MB: 7/8 to the other shards; a shard's share of it to 7 learners */
+	assert_int_equal(p.exchange_bytes, 218750000);
+	assert_int_equal(p.syncer_bytes, 218750000);
+	assert_near(p.wire_ratio, 1514. / 1448, 1e-12);
+	assert_near(p.boundary_step_ns[AT_90] / 1e9, 3.75 * 1514 / 1448, 1e-6); /* 3.92 s */
+	assert_near(p.needed_bps[AT_90], 0.84e9 * 3.75 / 4 * 1514 / 1448, 1);
+	assert_near(p.goodput_bps, 803.4e6, 1e5);
+	assert_near(p.predicted_utilisation, .9 * 4 / (3.75 * 1514 / 1448), 1e-9);
+	assert_int_equal(p.one_way_ns, 40 * NS_PER_MS);
+	assert_near(p.aggregate_bps, 8 * .84e9, 1); /* every uplink full */
+	assert_near(p.expected_wall_ns / 1e9, 26 * 4 / p.predicted_utilisation, 1e-6);
+	assert_near(p.syncer_rate_bps, 0, 0);
+}
+
+static void without_headers(void **state)
+{
+	struct plan p;
+
+	/* IP packets of 1500 B with 1448 B of payload; what is left is the ratio itself */
+	plan_of(&p, "ip", DECOUPLED "}");
+	assert_near(p.wire_ratio, 1500. / 1448, 1e-12);
+	assert_near(p.boundary_step_ns[AT_90] / 1e9 / p.wire_ratio, 3.75, 1e-6);
+	for (int i = 1; i < PLAN_TARGETS; i++)
+		assert_near(p.needed_bps[i] / p.needed_bps[0], plan_targets[i] / .5, 1e-9);
+}
+
+static void star(void **state)
+{
+	struct plan p, slow;
+
+	plan_of(&p, "ethernet", DECOUPLED ", syncer: star, syncer_link: hub}");
+	assert_near(p.factor, 1, 1e-12);
+	assert_int_equal(p.exchange_bytes, 250000000);
+	assert_int_equal(p.syncer_bytes, 8 * 250000000LL);
+	/* 8 x 12e9 x 4 bit in 24 steps of 4 s */
+	assert_near(p.syncer_needed_bps / p.wire_ratio, 4e9, 1);
+	assert_near(p.syncer_rate_bps, 10e9, 0);
+	assert_near(p.boundary_step_ns[AT_90] / 1e9 / p.wire_ratio, 15. / 7, 1e-6); /* 2.14 s */
+	assert_near(p.predicted_utilisation, 1, 0);
+
+	/* the syncer on the learners' link: eight times as much, and that decides */
+	plan_of(&slow, "ethernet", DECOUPLED ", syncer: star}");
+	assert_near(slow.boundary_step_ns[AT_90] / 1e9 / p.wire_ratio, 8 * 15. / 7, 1e-6);
+	assert_near(slow.predicted_utilisation, .84 / 4 / p.wire_ratio, 1e-9);
+}
+
+static void five_billion(void **state)
+{
+	struct plan p;
+
+	plan_of(&p, "ethernet",
+		"strategy: decoupled-diloco, parameters: 5 B, step: 1 s, "
+		"outer: {bits: 4, syncer: star, syncer_link: hub}");
+	assert_near(p.needed_bps[AT_90] / .9 / p.wire_ratio, 0.8333e9, 1e5);
+}
+
+static void other_strategies(void **state)
+{
+	struct plan p;
+
+	/* every step 2 x 7/8 x 12e9 x 16 bit: 336 Gbit */
+	plan_of(&p, "ethernet", "strategy: data-parallel, parameters: 12 B, step: 4 s");
+	assert_int_equal(p.period, 1);
+	assert_near(p.needed_bps[AT_90] / .9 / p.wire_ratio, 336e9 / 4, 1);
+	assert_int_equal(p.exchange_bytes, 42000000000);
+	assert_int_equal(p.syncer_bytes, 0);
+	/* the same every 500 steps */
+	plan_of(&p, "ethernet", "strategy: diloco, parameters: 12 B, step: 4 s");
+	assert_near(p.needed_bps[AT_90] / .9 / p.wire_ratio, 336e9 / 4 / 500, 1);
+	assert_near(p.predicted_utilisation, 1, 0);
+	plan_of(&p, "ethernet", "strategy: streaming-diloco, parameters: 12 B, step: 4 s");
+	assert_int_equal(p.exchanges_per_period, 16);
+	assert_near(p.needed_bps[AT_90] / .9 / p.wire_ratio, 336e9 / 4 / 100, 1);
+}
+
+static void the_fastest_learner_decides(void **state)
+{
+	struct scenario_file *file =
+		load_ok("narrowlink: 1\n"
+			"links: {wan: {rate: 1 Gbit/s, delay: 1 ms, up: {rate: 500 Mbit/s}}}\n"
+			"sites: [{speed: 2}, {speed: 0.5}]\n"
+			"workload: {strategy: decoupled-diloco, parameters: 12 B, step: 4 s}\n");
+	struct plan p;
+
+	plan_make(&p, file->cases[0]);
+	assert_near(p.rate_bps, 500e6, 0);
+	/* f = 1; 48 Gbit in 24 steps of 2 s */
+	assert_near(p.needed_bps[AT_90] / .9 / p.wire_ratio, 1e9, 1);
+	assert_near(p.boundary_step_ns[AT_90] / 1e9 / p.wire_ratio, .9 * 8, 1e-6);
+	/* the slow one takes 8 s a step, at the predicted pace of the worst */
+	assert_near(p.expected_wall_ns / 1e9, 26 * 8 / p.predicted_utilisation, 1e-6);
+	scenario_file_free(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sharded),
+		cmocka_unit_test(without_headers),
+		cmocka_unit_test(star),
+		cmocka_unit_test(five_billion),
+		cmocka_unit_test(other_strategies),
+		cmocka_unit_test(the_fastest_learner_decides),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
