@@ -15,7 +15,7 @@
 #include "bench/live/probe.h"
 
 #define SAMPLE_NS (NS_PER_S / 2)
-#define PATIENCE 10 /* attempts to connect to a peer before giving up */
+#define PATIENCE 5 /* attempts to connect to a peer before giving up */
 
 enum phase { PHASE_CONNECTING, PHASE_CONNECTED, PHASE_RUNNING };
 

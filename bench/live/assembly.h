@@ -15,7 +15,7 @@
 #include "bench/live/wire.h"
 
 /* More messages than this under way from one peer is a protocol error. */
-#define ASSEMBLY_MAX (1 << 20)
+#define ASSEMBLY_MAX (1 << 16)
 
 struct assembly_item {
 	struct rt_message message;

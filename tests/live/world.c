@@ -196,19 +196,21 @@ int world_run(struct world *w, const struct fault *faults, size_t n, struct watc
 	return r;
 }
 
+/* Whether this process is a child of ours with this name. */
 static bool is_named(const char *pid, const char *name)
 {
 	char path[64], comm[32] = "";
+	int parent = 0;
 	FILE *f;
 
-	snprintf(path, sizeof path, "/proc/%.16s/comm", pid);
+	snprintf(path, sizeof path, "/proc/%.16s/stat", pid);
 	f = fopen(path, "re");
 	if (!f)
 		return false;
-	if (fgets(comm, sizeof comm, f))
-		comm[strcspn(comm, "\n")] = '\0';
+	if (fscanf(f, "%*d (%31[^)]) %*c %d", comm, &parent) != 2)
+		parent = 0;
 	fclose(f);
-	return !strcmp(comm, name);
+	return parent == getpid() && !strcmp(comm, name);
 }
 
 int world_pid_named(const char *name)

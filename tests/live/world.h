@@ -50,5 +50,5 @@ int world_run(struct world *w, const struct fault *faults, size_t n, struct watc
 /* Runs a command inside a site; asserts that it succeeds. */
 void world_site_command(struct world *w, int site, const char *command);
 
-/* The pid of the only process whose name (comm) is this; 0 if there is none. */
+/* The pid of the caller's child with this name (comm); 0 if there is none. */
 int world_pid_named(const char *name);
