@@ -1,7 +1,7 @@
 /*
  * The plan: a scenario's arithmetic; see plan.h, formulas in docs/formulas.md.
  *
- * All of it is the throughput bound R >= f N b CU / (H T), turned to each of its unknowns. T is
+ * Most of it is the throughput bound R >= f N b CU / (H T), turned to each of its unknowns. T is
  * the step at speed 1, so a learner of speed v needs v times the rate; the learner with the
  * least rate for its speed decides.
  */
@@ -69,18 +69,25 @@ static double boundary_s(const struct plan *plan, const struct scenario *s)
 	return most;
 }
 
+static double fastest_speed(const struct scenario *s)
+{
+	double fastest = 0;
+
+	for (int i = 0; i < s->job.n_learners; i++)
+		fastest = fmax(fastest, s->job.speed[i]);
+	return fastest;
+}
+
 static void plan_rates(struct plan *plan, const struct scenario *s)
 {
 	const struct job *job = &s->job;
 	double per_s =
 		wire_bits(plan, s) / ((double)plan->period * (double)job->step_ns / NS_PER_S);
-	double fastest = 0, boundary;
+	double boundary;
 
 	plan->rate_bps = INFINITY;
-	for (int i = 0; i < job->n_learners; i++) {
+	for (int i = 0; i < job->n_learners; i++)
 		plan->rate_bps = fmin(plan->rate_bps, narrow_rate(s, i));
-		fastest = fmax(fastest, job->speed[i]);
-	}
 	plan->goodput_bps = plan->rate_bps / plan->wire_ratio;
 	if (job->syncer == SYNCER_STAR) {
 		plan->syncer_rate_bps = narrow_rate(s, job->n_learners);
@@ -88,13 +95,33 @@ static void plan_rates(struct plan *plan, const struct scenario *s)
 	}
 	boundary = boundary_s(plan, s);
 	for (int i = 0; i < PLAN_TARGETS; i++) {
-		plan->needed_bps[i] = plan->factor * per_s * fastest * plan_targets[i];
+		plan->needed_bps[i] = plan->factor * per_s * fastest_speed(s) * plan_targets[i];
 		plan->boundary_step_ns[i] =
 			(int64_t)fmin(ceil(boundary * plan_targets[i] * NS_PER_S), 9e18);
 	}
 	plan->predicted_utilisation = fmin(1, (double)job->step_ns / NS_PER_S / boundary);
-	plan->aggregate_bps = (plan->factor + (job->syncer == SYNCER_STAR)) * job->n_learners *
-			      per_s * plan->predicted_utilisation;
+}
+
+/* Sum of what the sites send: f of everything each, a star syncer as much as it has learners. */
+static double aggregate(const struct plan *plan, const struct scenario *s)
+{
+	double period_s = (double)plan->period * (double)s->job.step_ns / NS_PER_S;
+	double copies = s->job.syncer == SYNCER_STAR ? plan->factor + 1 : plan->factor;
+
+	return copies * s->job.n_learners * wire_bits(plan, s) / period_s *
+	       plan->predicted_utilisation;
+}
+
+/* What exchanges leave of the time when they take as long as they must, one by one. */
+static double unhidden(const struct plan *plan, const struct scenario *s)
+{
+	const struct job *job = &s->job;
+	double step_ns = (double)job->step_ns / fastest_speed(s);
+	double hidden = job->buckets ? step_ns * 2 / 3 : step_ns * job->overlap;
+	double interval = step_ns * (double)plan->period / (double)plan->exchanges_per_period;
+	double stall = fmax(0, (double)plan->exchange_bound_ns - hidden);
+
+	return interval / (interval + stall);
 }
 
 static int64_t longest_way(const struct scenario *s)
@@ -139,5 +166,7 @@ void plan_make(struct plan *plan, const struct scenario *s)
 	plan_rates(plan, s);
 	plan->exchange_bound_ns =
 		s->strategy->exchange_bound_ns(job, plan->one_way_ns, plan->goodput_bps);
+	plan->predicted_utilisation = fmin(plan->predicted_utilisation, unhidden(plan, s));
+	plan->aggregate_bps = aggregate(plan, s);
 	plan->expected_wall_ns = expected_wall(plan, s);
 }

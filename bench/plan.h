@@ -27,7 +27,12 @@ struct plan {
 	double syncer_needed_bps, syncer_rate_bps;
 	/* T (at speed 1) at which every link is just enough for the target. */
 	int64_t boundary_step_ns[PLAN_TARGETS];
-	double predicted_utilisation; /* min(1, rate / needed at 100 %): no latency, TCP or loss */
+	/*
+	 * The lesser of rate / needed at 100 %, at most 1, and I / (I + stall): I = H T / P between
+	 * two exchanges, each of which stalls for what exchange_bound_ns has over the time that
+	 * hides it (tau T, or the backward pass of 2 T / 3). No TCP, no loss.
+	 */
+	double predicted_utilisation;
 	int64_t one_way_ns;           /* largest between two participants' sites, without jitter */
 	int64_t exchange_bound_ns;    /* strategy's bound at goodput and one_way */
 	double aggregate_bps;         /* sum over sites of what they send at the predicted pace */

@@ -8,10 +8,11 @@
 
 /* Groups of keys, by what a strategy has a use for. */
 enum use {
-	USE_BITS = 1 << 0,	/* workload.bits, buckets, checkpoint: gradients every step */
+	USE_BITS = 1 << 0,	/* workload.bits, checkpoint: gradients every step */
 	USE_OUTER = 1 << 1,	/* outer.period, outer.bits */
 	USE_FRAGMENTS = 1 << 2, /* outer.fragments, outer.overlap */
 	USE_SYNCER = 1 << 3,	/* outer.syncer, quorum, grace, late; tokens */
+	USE_BUCKETS = 1 << 4,	/* workload.buckets: sent during the backward pass */
 };
 
 /* What the language has to know about a strategy: the keys it uses, and its defaults. */
@@ -57,7 +58,7 @@ int64_t path_rate_bps(const struct scenario *s, int from, int to);
 int64_t path_delay_ns(const struct scenario *s, int from, int to);
 
 /*
- * Every key as a row of a Markdown table: name, kind, default, example, help. They are the
+ * Every key as a row of a Markdown table: name, default, example, help. They are the
  * reference in docs/scenario.md, and a test holds it against them.
  */
 void keys_describe(FILE *out, const char *prefix, const struct key *table);

@@ -12,8 +12,8 @@
 
 /* Defaults: the papers' settings, see docs/formulas.md. */
 static const struct traits strategies[] = {
-	{&strategy_data_parallel, USE_BITS, 16, 1, 1, 0},
-	{&strategy_diloco, USE_OUTER, 16, 500, 1, 0},
+	{&strategy_data_parallel, USE_BITS | USE_BUCKETS, 16, 1, 1, 0},
+	{&strategy_diloco, USE_OUTER | USE_BUCKETS, 16, 500, 1, 0},
 	{&strategy_streaming_diloco, USE_OUTER | USE_FRAGMENTS, 16, 100, 16, 1},
 	{&strategy_decoupled_diloco, USE_OUTER | USE_FRAGMENTS | USE_SYNCER, 4, 24, 24, 2},
 };
@@ -325,10 +325,12 @@ static const struct key workload_keys[] = {
 		AT(struct scenario, job.buckets),
 		.low = 1,
 		.high = 4096,
-		.use = USE_BITS,
+		.use = USE_BUCKETS,
 		.fallback = "128",
 		.example = "32",
-		.help = "data-parallel: parts in which gradients become ready and are sent"},
+		.help = "data-parallel, diloco: parts that become ready and are sent one after "
+			"another "
+			"during the backward pass"},
 	{.name = "checkpoint",
 		.kind = KEY_SECTION,
 		.table = checkpoint_keys,
