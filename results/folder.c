@@ -128,7 +128,8 @@ static int check_empty(const char *dir, struct error *err)
 	closedir(d);
 	if (!empty)
 		return error_set(err, -ENOTEMPTY, STATUS_INPUT,
-			"%s is not empty, and a run is never written over; name a folder that does not "
+			"%s is not empty, and a run is never written over; name a folder that does "
+			"not "
 			"exist yet",
 			dir);
 	return 0;
@@ -318,8 +319,10 @@ int folder_flush(struct folder *f, const struct record *record, struct error *er
 		int r = lines_flush(f->tables[i]);
 
 		if (r && !first)
-			first = error_sys(err, r, "cannot write %s/%s; its rows up to here are whole, "
-				"later ones are lost", f->path, tables[i].file);
+			first = error_sys(err, r,
+				"cannot write %s/%s; its rows up to here are whole, "
+				"later ones are lost",
+				f->path, tables[i].file);
 	}
 	if (record) {
 		int r = record_write_json(record, json, err);

@@ -18,11 +18,11 @@
 
 struct lines {
 	int fd;
-	off_t whole;       /* the file's size: whole lines only */
+	off_t whole; /* the file's size: whole lines only */
 	size_t used;
 	int64_t oldest_ns; /* when the oldest gathered line came */
 	bool failed;
-	int error;         /* not yet returned by lines_flush */
+	int error; /* not yet returned by lines_flush */
 	char gathered[ROOM];
 };
 

@@ -50,7 +50,8 @@ struct record_assumption { /* a line of the assumptions table: "N", "parameters"
 };
 
 struct record_needed {
-	double utilisation, bps, step_s; /* wire rate needed; step at which the given rate is enough */
+	double utilisation, bps, step_s; /* rate needed on the wire; step at which the
+					    given rate is enough */
 };
 
 struct record_case {
@@ -86,7 +87,7 @@ struct record_case {
 	struct record_fault *faults;
 	size_t n_expect;
 	struct record_expect *expect;
-	char *verdict;          /* "holds", "fails", "invalid", "partial", "none" (nothing expected) */
+	char *verdict;          /* "holds", "fails", "invalid", "partial", "none" (none expected) */
 	char *because;          /* one sentence for people */
 };
 

@@ -130,16 +130,16 @@ static int decode_root(struct record **out, json_t *root, const char *path, stru
 	return 0;
 }
 
-int record_parse_json(struct record **out, const char *text, size_t length, const char *path,
-	struct error *err)
+int record_parse_json(
+	struct record **out, const char *text, size_t length, const char *path, struct error *err)
 {
 	json_error_t at;
 	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &at);
 	int r;
 
 	if (!root)
-		return error_set(err, -EINVAL, STATUS_INPUT, "%s:%d:%d: not JSON: %s", path, at.line,
-			at.column, at.text);
+		return error_set(err, -EINVAL, STATUS_INPUT, "%s:%d:%d: not JSON: %s", path,
+			at.line, at.column, at.text);
 	r = decode_root(out, root, path, err);
 	json_decref(root);
 	return r;
@@ -185,8 +185,8 @@ int record_read_json(struct record **out, const char *path, struct error *err)
 	int r;
 
 	if (fd < 0)
-		return error_set(err, -errno, STATUS_INPUT, "cannot read %s: %s", path,
-			strerror(errno));
+		return error_set(
+			err, -errno, STATUS_INPUT, "cannot read %s: %s", path, strerror(errno));
 	r = read_whole(fd, &text, &length, path, err);
 	return r ? r : record_parse_json(out, text, length, path, err);
 }

@@ -166,8 +166,10 @@ const struct field record_case_schema[] = {
 	GROUP("payload_bytes", payload_schema, false),
 	LIST(record_case, "wire", wire, n_wire, record_wire, record_wire_schema, 100000, true),
 	GROUP("fidelity", fidelity_schema, true),
-	LIST(record_case, "faults", faults, n_faults, record_fault, record_fault_schema, 1000000, true),
-	LIST(record_case, "expect", expect, n_expect, record_expect, record_expect_schema, 1000, true),
+	LIST(record_case, "faults", faults, n_faults, record_fault, record_fault_schema,
+		1000000, true),
+	LIST(record_case, "expect", expect, n_expect, record_expect, record_expect_schema,
+		1000, true),
 	END,
 };
 

@@ -36,12 +36,13 @@ static size_t place_print(const struct place *p, char *buf, size_t size)
 	if (used >= size)
 		return used;
 	if (p->key)
-		return used + snprintf(buf + used, size - used, "%s%.200s", used ? "." : "", p->key);
+		return used +
+		       snprintf(buf + used, size - used, "%s%.200s", used ? "." : "", p->key);
 	return used + snprintf(buf + used, size - used, "[%zu]", p->index);
 }
 
-static int __attribute__((format(printf, 3, 4))) wrong(
-	struct error *err, const struct place *p, const char *format, ...)
+static int __attribute__((format(printf, 3, 4)))
+wrong(struct error *err, const struct place *p, const char *format, ...)
 {
 	char where[1024] = "", what[512];
 	va_list ap;
@@ -345,13 +346,14 @@ static int decode_seed(const struct place *here, uint64_t *out, json_t *v, struc
 	errno = 0;
 	value = strtoull(digits, NULL, 10);
 	if (!*digits || digits[strspn(digits, "0123456789")] || errno)
-		return wrong(err, here, "expected a number from 0 to 2^64 - 1, found \"%.40s\"", digits);
+		return wrong(
+			err, here, "expected a number from 0 to 2^64 - 1, found \"%.40s\"", digits);
 	*out = value;
 	return 0;
 }
 
-static int decode_text(const struct place *here, const struct field *f, char **out, json_t *v,
-	struct error *err)
+static int decode_text(
+	const struct place *here, const struct field *f, char **out, json_t *v, struct error *err)
 {
 	const char *s = json_string_value(v);
 
@@ -389,13 +391,14 @@ static int decode_states(const struct place *up, double *seconds, json_t *v, str
 	return 0;
 }
 
-static int decode_map(const struct place *up, struct record_set *set, json_t *object,
-	struct error *err)
+static int decode_map(
+	const struct place *up, struct record_set *set, json_t *object, struct error *err)
 {
 	const char *key;
 	json_t *v;
 
-	json_object_foreach (object, key, v) {
+	json_object_foreach(object, key, v)
+	{
 		struct place here = {.up = up, .key = key};
 
 		set->key = memory_string(key);
@@ -441,8 +444,8 @@ static size_t element_size(const struct field *f)
 }
 
 /* The count grows with what is read, so that a list broken off half way can be released. */
-static int decode_many(const struct place *up, const struct field *f, void *base, json_t *v,
-	struct error *err)
+static int decode_many(
+	const struct place *up, const struct field *f, void *base, json_t *v, struct error *err)
 {
 	size_t n = json_is_object(v) ? json_object_size(v) : json_array_size(v);
 	size_t *count = count_of(f, base);
@@ -470,8 +473,8 @@ static int decode_many(const struct place *up, const struct field *f, void *base
 	return 0;
 }
 
-static int decode_field(const struct place *here, const struct field *f, void *base, json_t *v,
-	struct error *err)
+static int decode_field(
+	const struct place *here, const struct field *f, void *base, json_t *v, struct error *err)
 {
 	char *p = (char *)base + f->at;
 

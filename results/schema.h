@@ -34,7 +34,7 @@ struct field {
 	size_t count_at; /* lists: offset of the size_t count */
 	size_t size;     /* FIELD_LIST, FIELD_POINTERS: of one struct */
 	size_t limit;    /* lists: most entries that are written or read */
-	bool required;   /* reading: absent is an error; FIELD_TEXT: null too (NULL is written as "") */
+	bool required;   /* must be there when read; FIELD_TEXT: not null (NULL is written as "") */
 	const char *const *words;   /* FIELD_TEXT: the only values, NULL-terminated */
 	const struct field *fields; /* FIELD_GROUP, FIELD_LIST, FIELD_POINTERS: what is inside */
 };

@@ -101,8 +101,8 @@ struct record *golden_record(void)
 
 char *golden_text(size_t *length)
 {
-	_free_ char *path = memory_format(
-		"%s/tests/results/golden-run.json", getenv("NARROWLINK_SOURCE"));
+	_free_ char *path =
+		memory_format("%s/tests/results/golden-run.json", getenv("NARROWLINK_SOURCE"));
 	_fclose_ FILE *f = fopen(path, "r");
 	char *text = memory_zero(1 << 16, 1);
 

@@ -39,17 +39,17 @@ static void test_rows(void **state)
 	struct error err = {0};
 
 	folder_sample(f, &(struct folder_sample){0, 1.25, "a", "up", 840e6, 840e6, NAN, 3, .3, 1});
-	folder_sample(f, &(struct folder_sample){12, 100000.1234567, "b,\"c\"\n", "down", 1e10,
-		0.5, 0, 0, INFINITY, 0});
+	folder_sample(f, &(struct folder_sample){12, 100000.1234567, "b,\"c\"\n", "down", 1e10, 0.5,
+				 0, 0, INFINITY, 0});
 	folder_tcp(f, &(struct folder_tcp){0, 2, "l1", "l2", .6004, .6, 1234, 15, 803.4e6});
 	folder_event(f, &(struct folder_event){0, 3, "l1", "state:compute", NAN, NAN, NAN, NAN});
 	folder_event(f, &(struct folder_event){0, 4, "l1", "exchange", 7, 2, NAN, 1.5});
 	assert_int_equal(folder_flush(f, NULL, &err), 0);
 	samples = scratch_read(dir, "samples.csv");
-	assert_string_equal(samples,
-		"case,t_s,site,direction,wire_bps,limit_bps,delivered_bps,drop_segments,delay_s,down\n"
-		"0,1.250000,a,up,840000000,840000000,,3,0.3,1\n"
-		"12,100000.123457,\"b,\"\"c\"\" \",down,1e+10,0.5,0,0,,0\n");
+	assert_string_equal(samples, "case,t_s,site,direction,wire_bps,limit_bps,delivered_bps,"
+				     "drop_segments,delay_s,down\n"
+				     "0,1.250000,a,up,840000000,840000000,,3,0.3,1\n"
+				     "12,100000.123457,\"b,\"\"c\"\" \",down,1e+10,0.5,0,0,,0\n");
 	tcp = scratch_read(dir, "tcp.csv");
 	assert_string_equal(tcp,
 		"case,t_s,participant,peer,rtt_s,min_rtt_s,cwnd_segments,retransmits,delivery_bps\n"
@@ -96,8 +96,11 @@ static void test_chosen_name(void **state)
 	assert_int_equal(chdir(dir), 0);
 	assert_int_equal(folder_create(&a, NULL, "../Zwölf  Sites_v1.yaml/", &err), 0);
 	assert_int_equal(folder_create(&b, NULL, "...", &err), 0);
-	assert_int_equal(regcomp(&re, "^results/runs/[0-9]{8}T[0-9]{6}Z-Zw-lf-Sites_v1.yaml-"
-		"[0-9a-f]{4}$", REG_EXTENDED | REG_NOSUB), 0);
+	assert_int_equal(regcomp(&re,
+				 "^results/runs/[0-9]{8}T[0-9]{6}Z-Zw-lf-Sites_v1.yaml-"
+				 "[0-9a-f]{4}$",
+				 REG_EXTENDED | REG_NOSUB),
+		0);
 	if (regexec(&re, folder_path(a), 0, NULL, 0))
 		fail_msg("%s", folder_path(a));
 	regfree(&re);
@@ -205,8 +208,8 @@ static int write_past_limit(const char *dir)
 		setrlimit(RLIMIT_FSIZE, &limit))
 		return 1;
 	for (int i = 0; i < 4000; i++)
-		folder_sample(f, &(struct folder_sample){
-			0, i, "site", "up", i, i, i, 0, .001 * i, 0});
+		folder_sample(
+			f, &(struct folder_sample){0, i, "site", "up", i, i, i, 0, .001 * i, 0});
 	folder_event(f, &(struct folder_event){0, 1, "l", "state:compute", 0, 0, 0, 0});
 	r = folder_flush(f, record, &err);
 	if (r != -EFBIG || err.status != STATUS_MACHINE || !strstr(err.text, "samples.csv"))

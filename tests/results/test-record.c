@@ -113,7 +113,9 @@ static void test_text_is_made_valid(void **state)
 	struct record *r = record_new(), *back;
 	_free_ char *text = NULL;
 
-	r->title = memory_string("a\xff" "b\xc0\xaf\xed\xa0\x80" "c\xe2\x82");
+	r->title = memory_string("a\xff"
+				 "b\xc0\xaf\xed\xa0\x80"
+				 "c\xe2\x82");
 	text = written(r);
 	back = parsed(text);
 	/* one mark per byte that belongs to nothing */
@@ -191,14 +193,16 @@ static void test_errors_name_the_place(void **state)
 		{"\"wall_s\": 100.25", "\"wall_s\": \"long\"",
 			"run.json: cases[0].wall_s: expected a number, found a string"},
 		{"\"compute\": 75.125", "\"compute\": []",
-			"run.json: cases[0].participants[0].ledger_s.compute: expected a number, found a list"},
+			"run.json: cases[0].participants[0].ledger_s.compute: expected a number, "
+			"found a list"},
 		{"\"compute\": 75.125,", "",
 			"run.json: cases[0].participants[0].ledger_s.compute: is missing"},
 		{"\"useful\": 20.5,", "",
 			"run.json: cases[0].participants[0].steps.useful: is missing"},
 		{"\"n\": 2,", "", "run.json: cases[0].exchange_s.n: is missing"},
 		{"[\n          1,", "[\n          true,",
-			"run.json: cases[0].exchange_s.values[0]: expected a number, found true or false"},
+			"run.json: cases[0].exchange_s.values[0]: expected a number, found true or "
+			"false"},
 		{"\"verdict\": \"fails\"", "\"verdict\": \"maybe\"",
 			"run.json: cases[0].verdict: unknown value \"maybe\""},
 		{"\"direction\": \"up\"", "\"direction\": \"left\"",
@@ -224,11 +228,14 @@ static void test_errors_name_the_place(void **state)
 			"run.json: seed: expected a number from 0 to 2^64 - 1"},
 		{"\"engine\": \"relay\"", "\"engine\": null",
 			"run.json: engine: expected a string, found null"},
-		{"\"cases\": [", "\"cases\": [7, ", "run.json: cases[0]: expected an object, found a number"},
+		{"\"cases\": [", "\"cases\": [7, ",
+			"run.json: cases[0]: expected an object, found a number"},
 		{"narrowlink/run/1", "narrowlink/run/2",
-			"run.json: schema \"narrowlink/run/2\"; this version reads \"narrowlink/run/1\""},
+			"run.json: schema \"narrowlink/run/2\"; this version reads "
+			"\"narrowlink/run/1\""},
 		{"\"schema\"", "\"scheme\"",
-			"run.json: not a run of narrowlink: no \"schema\": \"narrowlink/run/1\" in it"},
+			"run.json: not a run of narrowlink: no \"schema\": \"narrowlink/run/1\" in "
+			"it"},
 		{"\"hz\": 250", "\"hz\": 250, \"hz\": 300", "not JSON: duplicate object key"},
 		{"\"hz\": 250", "\"hz\": 1e999", "not JSON: real number overflow"},
 		{"\"hz\": 250", "\"hz\": NaN", "run.json:11:13: not JSON: invalid token"},
@@ -271,13 +278,13 @@ static void test_counts_are_limited(void **state)
 	text = changed("\"reasons\": []", list);
 	assert_int_equal(record_parse_json(&(struct record *){NULL}, text, strlen(text), "r", &err),
 		-EINVAL);
-	assert_string_equal(err.text,
-		"r: cases[0].valid.reasons: expected at most 1000 entries, found 1001");
+	assert_string_equal(
+		err.text, "r: cases[0].valid.reasons: expected at most 1000 entries, found 1001");
 
 	err = (struct error){0};
 	assert_int_equal(record_write_json(r, "/nowhere/run.json", &err), -EOVERFLOW);
-	assert_string_equal(err.text,
-		"cases[0].valid.reasons: 1001 entries; at most 1000 can be recorded");
+	assert_string_equal(
+		err.text, "cases[0].valid.reasons: 1001 entries; at most 1000 can be recorded");
 	record_free(r);
 }
 
@@ -335,8 +342,8 @@ static void test_reading_what_is_no_file(void **state)
 /* One to four changes to the text: a byte flipped, a piece removed, doubled, or a token put in. */
 static size_t mutate(char *text, size_t n, uint32_t entity)
 {
-	static const char *const tokens[] = {
-		"null", "[]", "{}", "\"\"", "-1", "1e308", "true", "99999999999999999999", "\xff", ","};
+	static const char *const tokens[] = {"null", "[]", "{}", "\"\"", "-1", "1e308", "true",
+		"99999999999999999999", "\xff", ","};
 	uint64_t at = 0;
 #define DRAW(limit) (random_u64(7, entity, RANDOM_FAULT, at++) % (limit))
 	int changes = 1 + (int)DRAW(4);

@@ -1,0 +1,106 @@
+/*
+ * All charts of a run folder; see report.h. A chart that fails does not keep the others from
+ * being drawn.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "results/charts.h"
+#include "results/report.h"
+
+#define BINS_MAX 600	/* not much wider than a pixel */
+#define SPANS_MAX 24000 /* in all lanes of a timeline together */
+
+static const struct chart_kind kinds[] = {
+	{"useful", "Useful work",
+		"The share of all accelerator time that went into steps of the merged "
+		"model.",
+		"No case got far enough to have done any work.", false, chart_useful},
+	{"ledger", "Where the time went",
+		"One bar per participant; its parts are its states, and sum to "
+		"its whole time.",
+		"No participant's time was recorded.", true, chart_ledger},
+	{"timeline", "What each participant did when",
+		"One lane per participant; a tall bar is work, a "
+		"low one waiting, a thin line nothing to do. Bars under a lane are faults.",
+		"No participant entered a state.", true, chart_timeline},
+	{"wire", "Rate on the wire per site",
+		"What each site's link carried in both directions, Ethernet "
+		"frames included, against what it can.",
+		"The links were not sampled.", true, chart_wire},
+	{"exchange", "How long exchanges took",
+		"The share of exchanges that were done within a time. "
+		"\"Predicted\" is the formula's time for an idle link without loss.",
+		"No exchange finished, so there are no times to show.", true, chart_exchange},
+	{"delay", "The link's delay over time",
+		"What the link's profile or its recording did: one-way "
+		"delay, and the times at which nothing passed.",
+		NULL, true, chart_delay},
+};
+
+const struct chart_kind *chart_kind_at(size_t i)
+{
+	return i < sizeof kinds / sizeof *kinds ? &kinds[i] : NULL;
+}
+
+char *chart_stem(const struct chart_kind *kind, const struct record *record, size_t case_index)
+{
+	if (!kind->every_case || record->n_cases == 1)
+		return memory_string(kind->stem);
+	return memory_format("%s-%zu", kind->stem, case_index + 1);
+}
+
+static void draw(const struct chart_kind *kind, const struct chart_source *from, size_t index,
+	struct error *err)
+{
+	bool named = kind->every_case && *from->c->name;
+	_free_ char *stem = chart_stem(kind, from->record, index);
+	_free_ char *title = named ? memory_format("%s: %s", kind->title, from->c->name)
+				   : memory_string(kind->title);
+
+	kind->draw(from, stem, title, err);
+}
+
+static void draw_case(const char *folder, const char *dir, const struct record *record,
+	size_t index, struct error *err)
+{
+	struct series *series = series_load(folder, (int)index, BINS_MAX);
+	struct lanes *lanes = lanes_load(folder, (int)index);
+	struct chart_source from = {.dir = dir,
+		.record = record,
+		.c = record->cases[index],
+		.series = series,
+		.lanes = lanes};
+
+	if (lanes)
+		lanes_merge(lanes, SPANS_MAX / (int)lanes->n_lanes + 1);
+	from.until_s = fmax(series ? series->until_s : 0, lanes ? lanes->until_s : 0);
+	if (!(from.until_s > 0))
+		from.until_s = 1;
+	for (size_t i = 0; chart_kind_at(i); i++)
+		if (chart_kind_at(i)->every_case)
+			draw(chart_kind_at(i), &from, index, err);
+	series_free(series);
+	lanes_free(lanes);
+}
+
+int chart_all(const char *folder, const struct record *record, struct error *err)
+{
+	_free_ char *dir = memory_format("%s/charts", folder);
+	struct chart_source all = {.dir = dir, .record = record};
+	struct error first = {0};
+
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return error_sys(err, -errno, "cannot create %s", dir);
+	for (size_t i = 0; chart_kind_at(i); i++)
+		if (!chart_kind_at(i)->every_case)
+			draw(chart_kind_at(i), &all, 0, &first);
+	for (size_t i = 0; i < record->n_cases; i++)
+		draw_case(folder, dir, record, i, &first);
+	if (first.status == STATUS_HOLDS)
+		return 0;
+	return error_set(err, -EIO, first.status, "%s", first.text);
+}

@@ -1,0 +1,28 @@
+/* The parts of report.html; report.c puts them together. */
+#pragma once
+
+#include <stdio.h>
+
+#include "results/record.h"
+
+extern const char report_style[];
+
+/* "holds" -> "✔ Holds" */
+const char *report_verdict(const char *verdict);
+
+/* A verdict's box: what it is, why, what makes a run invalid, and what else must be known. */
+void report_box(FILE *out, const struct record_case *c);
+/* The few numbers that matter. */
+void report_figures(FILE *out, const struct record_case *c);
+/* What was expected; what was assumed; which rate would be needed. */
+void report_expectations(FILE *out, const struct record_case *c);
+void report_assumptions(FILE *out, const struct record_case *c);
+void report_needed(FILE *out, const struct record_case *c);
+/* What was measured: participants, exchanges, wire; and whether the link was the link. */
+void report_participants(FILE *out, const struct record_case *c);
+void report_wire(FILE *out, const struct record_case *c);
+void report_fidelity(FILE *out, const struct record_case *c);
+void report_faults(FILE *out, const struct record_case *c);
+
+/* The largest mean rate of any direction, and that direction's limit; NaN when there is none. */
+double busiest_mean_bps(const struct record_case *c, double *limit_bps);

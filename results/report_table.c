@@ -1,0 +1,131 @@
+/*
+ * The table of cases for a terminal or a pipe: columns as wide as what stands in them, the note
+ * last, since it may be long.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "results/report.h"
+#include "results/report_parts.h"
+#include "results/show.h"
+#include "results/text.h"
+
+enum column {
+	CASE,
+	VERDICT,
+	USEFUL,
+	UTILISATION,
+	AVAILABILITY,
+	P50,
+	P99,
+	PREDICTED,
+	WIRE,
+	NOTE,
+	COLUMNS
+};
+
+static const char *const heads[COLUMNS] = {"case", "verdict", "useful", "CU", "avail.", "exch. p50",
+	"p99", "predicted", "wire rate", "note"};
+
+struct line {
+	char *cells[COLUMNS];
+};
+
+static char *wire_cell(const struct record_case *c)
+{
+	double limit, most = busiest_mean_bps(c, &limit);
+
+	if (isnan(most) || isnan(limit))
+		return memory_string(show(QUANTITY_RATE, most).text);
+	return memory_format(
+		"%s of %s", show(QUANTITY_RATE, most).text, show(QUANTITY_RATE, limit).text);
+}
+
+static char *note_cell(const struct record_case *c)
+{
+	const char *note = c->n_reasons ? c->reasons[0] : c->n_notes ? c->notes[0] : c->because;
+
+	return text_line(note ? note : "");
+}
+
+static struct line make_line(const struct record_case *c)
+{
+	return (struct line){
+		.cells = {
+			[CASE] = text_line(*c->name ? c->name : "this run"),
+			[VERDICT] = memory_string(c->verdict),
+			[USEFUL] = memory_string(show_percent(c->useful_work).text),
+			[UTILISATION] = memory_string(show_percent(c->compute_utilisation).text),
+			[AVAILABILITY] = memory_string(show_percent(c->availability).text),
+			[P50] = memory_string(show(QUANTITY_TIME, c->exchange_p50_s).text),
+			[P99] = memory_string(show(QUANTITY_TIME, c->exchange_p99_s).text),
+			[PREDICTED] =
+				memory_string(show(QUANTITY_TIME, c->exchange_predicted_s).text),
+			[WIRE] = wire_cell(c),
+			[NOTE] = note_cell(c),
+		}};
+}
+
+static bool is_number(int column)
+{
+	return column >= USEFUL && column <= WIRE;
+}
+
+static const char *colour_of(const char *verdict)
+{
+	if (!strcmp(verdict, "holds"))
+		return "\033[32m";
+	if (!strcmp(verdict, "fails"))
+		return "\033[31m";
+	return strcmp(verdict, "none") ? "\033[33m" : "";
+}
+
+static void print_cell(FILE *out, const char *text, int width, int column)
+{
+	int pad = column == NOTE ? 0 : width - text_columns(text);
+
+	if (is_number(column))
+		fprintf(out, "%*s%s", pad, "", text);
+	else
+		fprintf(out, "%s%*s", text, pad, "");
+}
+
+static void print_line(FILE *out, const char *const *cells, const int *widths, bool colour)
+{
+	int last = NOTE;
+
+	while (last && !*cells[last])
+		last--;
+	for (int i = 0; i <= last; i++) {
+		const char *on = colour && i == VERDICT ? colour_of(cells[i]) : "";
+
+		fputs(i ? "  " : "", out);
+		fputs(on, out);
+		print_cell(out, cells[i], widths[i], i);
+		fputs(*on ? "\033[0m" : "", out);
+	}
+	fputc('\n', out);
+}
+
+void report_table(const struct record *record, FILE *out, bool colour)
+{
+	_free_ struct line *lines = memory_zero(record->n_cases, sizeof *lines);
+	int widths[COLUMNS];
+
+	for (int i = 0; i < COLUMNS; i++)
+		widths[i] = text_columns(heads[i]);
+	for (size_t k = 0; k < record->n_cases; k++) {
+		lines[k] = make_line(record->cases[k]);
+		for (int i = 0; i < COLUMNS; i++)
+			if (text_columns(lines[k].cells[i]) > widths[i])
+				widths[i] = text_columns(lines[k].cells[i]);
+	}
+	print_line(out, heads, widths, false);
+	for (size_t k = 0; k < record->n_cases; k++) {
+		print_line(out, (const char *const *)lines[k].cells, widths, colour);
+		for (int i = 0; i < COLUMNS; i++)
+			free(lines[k].cells[i]);
+	}
+}

@@ -1,0 +1,496 @@
+/*
+ * Charts: the numbers in their data files against numbers worked out by hand, the pictures as
+ * XML, names meant to break out of their quotes, and a gnuplot that is missing, fails or hangs.
+ */
+#include "tests/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "made_up.h"
+#include "results/charts.h"
+#include "results/folder.h"
+#include "results/gnuplot.h"
+#include "results/report.h"
+#include "scratch.h"
+
+static int run_quietly(const char *dir, const char *const *argv)
+{
+	int status, null;
+	pid_t pid = fork();
+
+	if (!pid) {
+		null = open("/dev/null", O_RDWR);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		if (!chdir(dir))
+			execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void need_gnuplot(void)
+{
+	const char *const argv[] = {"gnuplot", "--version", NULL};
+
+	if (run_quietly("/", argv))
+		skip();
+}
+
+/* Well-formed by xmllint where it is installed; by its two ends anywhere. */
+static void check_svg(const char *charts, const char *file)
+{
+	const char *const argv[] = {"xmllint", "--noout", file, NULL};
+	_free_ char *text = scratch_read(charts, file);
+	int status;
+
+	if (!text)
+		fail_msg("%s/%s is not there", charts, file);
+	assert_non_null(strstr(text, "<svg"));
+	assert_non_null(strstr(text, "</svg>"));
+	status = run_quietly(charts, argv);
+	if (status && status != 127)
+		fail_msg("xmllint: %s/%s is not XML", charts, file);
+}
+
+static bool there(const char *dir, const char *file)
+{
+	_free_ char *path = memory_format("%s/%s", dir, file);
+
+	return !access(path, F_OK);
+}
+
+static void drawn(const char *dir, const struct record *r)
+{
+	struct error err = {0};
+
+	if (chart_all(dir, r, &err))
+		fail_msg("%s", err.text);
+}
+
+/* 2, 8, 16 and 64 sites, one and four cases, with everything and with nothing. */
+static void test_sizes(void **state)
+{
+	static const struct {
+		struct made_up run;
+		const char *present, *absent;
+	} cases[] = {
+		{{.learners = 2, .cases = 1, .seconds = 30, .exchanges = true},
+			"useful ledger timeline wire exchange", "delay"},
+		{{.learners = 8,
+			 .cases = 1,
+			 .seconds = 60,
+			 .exchanges = true,
+			 .faults = true,
+			 .syncers = true},
+			"useful ledger timeline wire exchange", "delay"},
+		{{.learners = 3,
+			 .cases = 4,
+			 .seconds = 60,
+			 .exchanges = true,
+			 .faults = true,
+			 .trace = true},
+			"useful ledger-4 timeline-1 wire-2 exchange-3 delay-4", "wire useful-1"},
+		{{.learners = 16, .cases = 1, .seconds = 20, .exchanges = true, .syncers = true},
+			"useful ledger timeline wire exchange", "delay"},
+		{{.learners = 64, .cases = 1, .seconds = 20, .faults = true, .syncers = true},
+			"useful ledger timeline wire", "exchange delay"},
+	};
+
+	need_gnuplot();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char *dir = scratch_new(), *save;
+		_free_ char *charts = memory_format("%s/charts", dir);
+		_free_ char *present = memory_string(cases[i].present);
+		_free_ char *absent = memory_string(cases[i].absent);
+		struct record *r = made_up_run(dir, &cases[i].run);
+
+		drawn(dir, r);
+		for (char *s = strtok_r(present, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
+			_free_ char *file = memory_format("%s.svg", s);
+
+			check_svg(charts, file);
+		}
+		for (char *s = strtok_r(absent, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
+			_free_ char *file = memory_format("%s.gp", s);
+
+			assert_false(there(charts, file));
+		}
+		record_free(r);
+		scratch_free(dir);
+	}
+}
+
+/* A row of a data file: the numbers of the line that begins with `begin`. */
+static void check_row(const char *data, const char *begin, const double *want, size_t n)
+{
+	const char *p = strstr(data, begin);
+
+	if (!p)
+		fail_msg("no row \"%s\" in\n%s", begin, data);
+	p += strspn(begin, "\n");
+	for (size_t i = 0; i < n; i++) {
+		char *end;
+
+		assert_near(strtod(p, &end), want[i], 1e-6);
+		assert_ptr_not_equal(p, end);
+		p = end;
+	}
+}
+
+/*
+ * 100 s: 60 compute of which a quarter is lost (1 of 4 steps), 5 checkpoint, 15 exposed, 8
+ * barrier, 2 recover, 6 down, 4 idle: edges at 45, 60, 65, 80, 88, 90, 96, 100 %.
+ */
+static void test_ledger_edges(void **state)
+{
+	const double want[] = {0, 45, 60, 65, 80, 88, 90, 96, 100, 100};
+	char *dir = scratch_new();
+	struct record *r = record_new();
+	struct record_case *c = record_add_case(r, "");
+	struct record_participant *p = record_add_participant(c, "a", "learner", "a");
+	_free_ char *charts = memory_format("%s/charts", dir), *data = NULL, *script = NULL;
+
+	need_gnuplot();
+	p->ledger_s[STATE_COMPUTE] = 60;
+	p->ledger_s[STATE_EXPOSED_COMM] = 15;
+	p->ledger_s[STATE_BARRIER_WAIT] = 8;
+	p->ledger_s[STATE_CHECKPOINT] = 5;
+	p->ledger_s[STATE_DOWN] = 6;
+	p->ledger_s[STATE_RECOVER] = 2;
+	p->ledger_s[STATE_IDLE] = 4;
+	p->wall_s = 100;
+	p->steps_useful = 2.5;
+	p->steps_lost = 1;
+	p->steps_pending = .5;
+	p = record_add_participant(c, "a.syncer", "syncer", "a");
+	p->ledger_s[STATE_IDLE] = 100;
+	drawn(dir, r);
+	data = scratch_read(charts, "ledger.dat");
+	check_row(data, "\n0\t", want, 10);
+	script = scratch_read(charts, "ledger.gp");
+	assert_null(strstr(script, "a.syncer")); /* it has no accelerator */
+	check_svg(charts, "ledger.svg");
+	record_free(r);
+	scratch_free(dir);
+}
+
+/* Four exchanges at 1, 2, 3 and 4 s: a quarter more is done at each. */
+static void test_exchange_steps(void **state)
+{
+	const double rows[][2] = {{1, 0}, {1, 25}, {2, 50}, {3, 75}, {4, 100}};
+	char *dir = scratch_new(), *end;
+	struct record *r = record_new();
+	struct record_case *c = record_add_case(r, "");
+	_free_ char *charts = memory_format("%s/charts", dir), *data = NULL, *script = NULL;
+	const char *p;
+
+	need_gnuplot();
+	record_exchange(c, 3);
+	record_exchange(c, 1);
+	record_exchange(c, NAN); /* never finished */
+	record_exchange(c, 4);
+	record_exchange(c, 2);
+	c->exchange_predicted_s = 1.5;
+	drawn(dir, r);
+	data = scratch_read(charts, "exchange.dat");
+	p = strchr(data, '\n') + 1;
+	for (size_t i = 0; i < 5; i++) {
+		assert_near(strtod(p, &end), rows[i][0], 0);
+		assert_near(strtod(end, &end), rows[i][1], 0);
+		p = end;
+	}
+	assert_string_equal(p, "\n");
+	script = scratch_read(charts, "exchange.gp");
+	assert_non_null(strstr(script, "from first 1.5, graph 0 to first 1.5, graph 1"));
+	assert_non_null(strstr(script, "'predicted 1.5 s'"));
+	assert_non_null(strstr(script, "'measured (4)'"));
+	check_svg(charts, "exchange.svg");
+	record_free(r);
+	scratch_free(dir);
+}
+
+static void test_useful_rows(void **state)
+{
+	const double first[] = {0, 95, 90, 97.5}, second[] = {1, 40};
+	char *dir = scratch_new();
+	struct record *r = record_new();
+	struct record_case *a = record_add_case(r, "a"), *b = record_add_case(r, "b");
+	_free_ char *charts = memory_format("%s/charts", dir), *data = NULL;
+
+	need_gnuplot();
+	a->useful_work = .95;
+	a->predicted_utilisation = .975;
+	record_add_expect(a, "useful_work", ">=")->want = .9;
+	b->useful_work = .4;
+	drawn(dir, r);
+	data = scratch_read(charts, "useful.dat");
+	check_row(data, "\n0\t", first, 4);
+	check_row(data, "\n1\t", second, 2);
+	assert_non_null(strstr(data, "40\tNaN\tNaN")); /* nothing expected, nothing predicted */
+	check_svg(charts, "useful.svg");
+	record_free(r);
+	scratch_free(dir);
+}
+
+/* Names that would be markup, options, substitutions, commands or new lines, were they not quoted.
+ */
+static void test_hostile_names(void **state)
+{
+	static const char *const names[] = {"a_b^{2} @x", "it's \"q\" \\n", "`touch pwned`",
+		"$(touch pwned)", "'; system 'touch pwned'; x='", "' . system(\"touch pwned\") . '",
+		"new\nline\ttab", "\xff\xc0", "<b>&amp;</b>", "'", "''", "% d%s %n", "#",
+		"a name that is much too long to stand beside a chart of this size"};
+	const size_t n = sizeof names / sizeof *names;
+	char *dir = scratch_new();
+	struct record *r = record_new();
+	struct record_case *c = record_add_case(r, "`touch pwned` '$x' {/=40 c}");
+	_free_ char *charts = memory_format("%s/charts", dir), *svg = NULL;
+	struct folder *f;
+
+	need_gnuplot();
+	record_add_case(r, names[4]);
+	c->useful_work = .5;
+	assert_int_equal(folder_create(&f, dir, NULL, &(struct error){0}), 0);
+	for (size_t i = 0; i < n; i++) {
+		struct record_participant *p =
+			record_add_participant(c, names[i], "learner", names[i]);
+		struct record_fault *fault = record_add_fault(c, names[i], names[i]);
+
+		p->ledger_s[STATE_COMPUTE] = 1;
+		fault->at_s = 1;
+		fault->for_s = 1;
+		fault->happened = true;
+		record_exchange(c, 1);
+		folder_event(
+			f, &(struct folder_event){0, 1, names[i], "state:compute", 0, 0, 0, 0});
+		folder_event(f, &(struct folder_event){0, 9, names[i], "state:down", 0, 0, 0, 0});
+		if (i < 8)
+			for (int t = 1; t < 5; t++)
+				folder_sample(f, &(struct folder_sample){0, t, names[i], "up", 1e6,
+							 2e6, 0, 0, .1 * t, t == 2});
+	}
+	folder_free(f);
+	drawn(dir, r);
+	for (size_t i = 0; chart_kind_at(i); i++) {
+		_free_ char *stem = chart_stem(chart_kind_at(i), r, 0);
+		_free_ char *file = memory_format("%s.svg", stem);
+
+		check_svg(charts, file);
+	}
+	assert_false(there(charts, "pwned"));
+	assert_false(there(dir, "pwned"));
+	assert_false(there(".", "pwned"));
+	svg = scratch_read(charts, "ledger-1.svg");
+	assert_non_null(strstr(svg, "<text>a_b^{2} @x</text>"));
+	assert_non_null(strstr(svg, "`touch pwned`"));
+	assert_non_null(strstr(svg, "it\xe2\x80\x99s \"q\" \\n"));
+	assert_non_null(strstr(svg, "<text>% d%s %n</text>"));
+	assert_non_null(strstr(svg, "&lt;b>&amp;amp;&lt;/b>"));
+	assert_non_null(strstr(svg, "a name that is much too long to\xe2\x80\xa6"));
+	record_free(r);
+	scratch_free(dir);
+}
+
+/* Every chart can be made again by hand, and is then the same. */
+static void test_again_by_hand(void **state)
+{
+	const struct made_up run = {.learners = 2,
+		.cases = 1,
+		.seconds = 20,
+		.exchanges = true,
+		.faults = true,
+		.trace = true};
+	const char *const argv[] = {"gnuplot", "wire.gp", "ledger.gp", "timeline.gp", "exchange.gp",
+		"useful.gp", "delay.gp", NULL};
+	char *dir = scratch_new();
+	_free_ char *charts = memory_format("%s/charts", dir);
+	struct record *r = made_up_run(dir, &run);
+
+	need_gnuplot();
+	drawn(dir, r);
+	for (size_t i = 1; argv[i]; i++) {
+		const char *const one[] = {"gnuplot", argv[i], NULL};
+		_free_ char *stem = strndup(argv[i], strlen(argv[i]) - 3), *first = NULL,
+			    *again = NULL;
+		_free_ char *file = memory_format("%s.svg", stem);
+		_free_ char *path = memory_format("%s/%s", charts, file);
+
+		first = scratch_read(charts, file);
+		assert_int_equal(unlink(path), 0);
+		assert_int_equal(run_quietly(charts, one), 0);
+		again = scratch_read(charts, file);
+		assert_string_equal(first, again);
+	}
+	record_free(r);
+	scratch_free(dir);
+}
+
+/* An interrupted run: its tables cut anywhere. */
+static void test_torn_tables(void **state)
+{
+	const struct made_up run = {
+		.learners = 2, .cases = 1, .seconds = 4, .exchanges = true, .faults = true};
+	char *dir = scratch_new();
+	_free_ char *samples = memory_format("%s/samples.csv", dir);
+	_free_ char *events = memory_format("%s/events.csv", dir);
+	struct record *r = made_up_run(dir, &run);
+
+	need_gnuplot();
+	for (off_t n = 5000; n >= 0; n -= 311) {
+		if (truncate(samples, n) || truncate(events, n / 10))
+			fail();
+		drawn(dir, r);
+	}
+	record_free(r);
+	scratch_free(dir);
+}
+
+static void test_nothing_at_all(void **state)
+{
+	char *dir = scratch_new();
+	_free_ char *charts = memory_format("%s/charts", dir);
+	struct record *r = record_new();
+
+	drawn(dir, r);
+	record_add_case(r, "");
+	drawn(dir, r);
+	for (size_t i = 0; chart_kind_at(i); i++) {
+		_free_ char *file = memory_format("%s.gp", chart_kind_at(i)->stem);
+
+		assert_false(there(charts, file));
+	}
+	record_free(r);
+	scratch_free(dir);
+}
+
+/* A directory whose gnuplot is this script, first in the PATH; NULL: no gnuplot anywhere. */
+static char *fake_gnuplot(const char *script)
+{
+	char *dir = scratch_new();
+	_free_ char *path = memory_format("%s:%s", dir, getenv("PATH"));
+	_free_ char *program = memory_format("%s/gnuplot", dir);
+
+	if (script) {
+		scratch_write(dir, "gnuplot", script);
+		chmod(program, 0755);
+	}
+	setenv("PATH", script ? path : dir, 1);
+	return dir;
+}
+
+static void test_gnuplot_missing(void **state)
+{
+	const struct made_up run = {.learners = 2, .cases = 1, .seconds = 4, .exchanges = true};
+	_free_ char *old = memory_string(getenv("PATH"));
+	char *dir = scratch_new(), *none = fake_gnuplot(NULL);
+	_free_ char *charts = memory_format("%s/charts", dir);
+	struct record *r = made_up_run(dir, &run);
+	struct error err = {0};
+
+	assert_true(chart_all(dir, r, &err) < 0);
+	setenv("PATH", old, 1);
+	assert_int_equal(err.status, STATUS_MACHINE);
+	assert_non_null(strstr(err.text, "gnuplot-nox"));
+	assert_true(there(charts, "wire.gp") && there(charts, "wire.dat"));
+	assert_false(there(charts, "wire.svg"));
+	assert_true(there(charts, "exchange.dat")); /* the first failure did not stop the rest */
+	record_free(r);
+	scratch_free(none);
+	scratch_free(dir);
+}
+
+static void test_gnuplot_fails(void **state)
+{
+	_free_ char *old = memory_string(getenv("PATH"));
+	char *dir = scratch_new(),
+	     *fake = fake_gnuplot(
+		     "#!/bin/sh\necho half > useful.svg\necho 'line 7: oh no' >&2\nexit 1\n");
+	_free_ char *charts = memory_format("%s/charts", dir);
+	struct record *r = record_new();
+	struct error err = {0};
+
+	record_add_case(r, "")->useful_work = .5;
+	assert_true(chart_all(dir, r, &err) < 0);
+	setenv("PATH", old, 1);
+	assert_int_equal(err.status, STATUS_MACHINE);
+	assert_non_null(strstr(err.text, "useful.gp:\nline 7: oh no"));
+	assert_false(there(charts, "useful.svg"));
+	record_free(r);
+	scratch_free(fake);
+	scratch_free(dir);
+}
+
+static void test_gnuplot_hangs(void **state)
+{
+	_free_ char *old = memory_string(getenv("PATH"));
+	char *fake = fake_gnuplot("#!/bin/sh\nexec sleep 1000\n");
+	struct error err = {0};
+
+	assert_int_equal(gnuplot_run("/tmp", "x.gp", 1, &err), -ETIMEDOUT);
+	setenv("PATH", old, 1);
+	assert_int_equal(err.status, STATUS_MACHINE);
+	assert_string_equal(err.text, "gnuplot took longer than 1 s for /tmp/x.gp and was ended");
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and is gone */
+	scratch_free(fake);
+}
+
+/* More than a pipe holds, from a child that then ends well. */
+static void test_gnuplot_talks(void **state)
+{
+	_free_ char *old = memory_string(getenv("PATH"));
+	char *fake = fake_gnuplot("#!/bin/sh\nhead -c 300000 /dev/zero | tr '\\0' x >&2\n");
+	struct error err = {0};
+
+	assert_int_equal(gnuplot_run("/tmp", "x.gp", 60, &err), 0);
+	setenv("PATH", old, 1);
+	scratch_free(fake);
+}
+
+static void test_cannot_write(void **state)
+{
+	char *dir = scratch_new();
+	struct record *r = record_new();
+	struct error err = {0};
+
+	record_add_case(r, "")->useful_work = .5;
+	scratch_write(dir, "charts", "a file");
+	assert_true(chart_all(dir, r, &err) < 0);
+	assert_int_equal(err.status, STATUS_MACHINE);
+	assert_non_null(strstr(err.text, "/charts"));
+	err = (struct error){0};
+	assert_int_equal(chart_all("/nowhere", r, &err), -ENOENT);
+	record_free(r);
+	scratch_free(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_ledger_edges),
+		cmocka_unit_test(test_exchange_steps),
+		cmocka_unit_test(test_useful_rows),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_again_by_hand),
+		cmocka_unit_test(test_torn_tables),
+		cmocka_unit_test(test_nothing_at_all),
+		cmocka_unit_test(test_gnuplot_missing),
+		cmocka_unit_test(test_gnuplot_fails),
+		cmocka_unit_test(test_gnuplot_hangs),
+		cmocka_unit_test(test_gnuplot_talks),
+		cmocka_unit_test(test_cannot_write),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
