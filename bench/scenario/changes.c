@@ -30,9 +30,9 @@ int queue_parse(struct loader *l, const struct node *value, int64_t *queue_ns, i
 	if (v == 0)
 		return loader_error(l, value,
 			"a queue of zero drops every packet; write e.g. \"50 ms\" or \"6 MB\"");
-	if (v > (in_bytes ? INT64_C(1) << 40 : (int64_t)DELAY_HIGH))
+	if (v > (in_bytes ? (int64_t)1e12 : (int64_t)DELAY_HIGH))
 		return loader_error(l, value,
-			"\"%.64s\": a queue is at most \"1 h\" or \"1.099511627776 TB\"", text);
+			"\"%.64s\": a queue is at most \"1 h\" or \"1 TB\"", text);
 	*queue_ns = in_bytes ? 0 : v;
 	*bytes = in_bytes ? v : 0;
 	return 0;

@@ -333,6 +333,11 @@ int keys_parse(struct loader *l, const struct key *table, const struct node *map
 	return 0;
 }
 
+int keys_elsewhere(struct loader *l, const struct node *value, void *base)
+{
+	return 0;
+}
+
 int keys_section(struct loader *l, const struct key *table, const struct node *map,
 	const char *where, void *base)
 {

@@ -86,6 +86,8 @@ int keys_parse(struct loader *l, const struct key *table, const struct node *map
 /* Both, for a section that is described by one table. */
 int keys_section(struct loader *l, const struct key *table, const struct node *map,
 	const char *where, void *base);
+/* The parse of a key whose value somebody else reads. */
+int keys_elsewhere(struct loader *l, const struct node *value, void *base);
 /* A single key's value. */
 int keys_value(struct loader *l, const struct key *key, const struct node *value, void *base);
 

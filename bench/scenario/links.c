@@ -16,11 +16,6 @@
 #include "bench/scenario/nearest.h"
 #include "bench/scenario/sections.h"
 
-static int no_value(struct loader *l, const struct node *value, void *base)
-{
-	return 0; /* read before the table's turn */
-}
-
 static const struct key link_keys[] = {
 	{.name = "title",
 		.kind = KEY_TEXT,
@@ -36,19 +31,19 @@ static const struct key link_keys[] = {
 		.help = "where its numbers come from"},
 	{.name = "profile",
 		.kind = KEY_CUSTOM,
-		.parse = no_value,
+		.parse = keys_elsewhere,
 		.otherwise = "none",
 		.example = "geo-1g",
 		.help = "a profile of the catalogue to start from"},
 	{.name = "up",
 		.kind = KEY_CUSTOM,
-		.parse = no_value,
+		.parse = keys_elsewhere,
 		.otherwise = "as written beside it",
 		.example = "{rate: 100 Mbit/s}",
 		.help = "values of the direction from the site to the core"},
 	{.name = "down",
 		.kind = KEY_CUSTOM,
-		.parse = no_value,
+		.parse = keys_elsewhere,
 		.otherwise = "as written beside it",
 		.example = "{rate: 1 Gbit/s}",
 		.help = "values of the direction from the core to the site"},

@@ -13,15 +13,13 @@
 #define BUFFER_MIN (256 << 10)
 #define BUFFER_MAX (1 << 30) /* where TCP's window scaling ends */
 
-/* The first of these keys that was written, to point to; else the section; else the root. */
+/* The first of these keys that was written, to point to; else the root. */
 static const struct node *place(struct loader *l, const char *first, const char *second)
 {
 	const struct node *n = node_find(l->root, first);
 
 	if (!n && second)
 		n = node_find(l->root, second);
-	if (!n)
-		n = node_find(l->root, "workload");
 	return n ? n : l->root;
 }
 

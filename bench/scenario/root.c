@@ -178,11 +178,6 @@ static const struct key run_keys[] = {
 	{0},
 };
 
-static int cases_are_made(struct loader *l, const struct node *value, void *base)
-{
-	return 0;
-}
-
 const struct key root_keys[] = {
 	{.name = "narrowlink",
 		.kind = KEY_CUSTOM,
@@ -258,7 +253,7 @@ const struct key root_keys[] = {
 		.help = "what must hold"},
 	{.name = "matrix",
 		.kind = KEY_CUSTOM,
-		.parse = cases_are_made,
+		.parse = keys_elsewhere,
 		.otherwise = "one case",
 		.example = "{workload.outer.syncer: [star, sharded]}",
 		.help = "dotted keys with lists of values; every combination is a case, the first "

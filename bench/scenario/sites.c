@@ -80,11 +80,6 @@ static void print_site_name(struct printer *p, const struct key *key, const void
 		.help = "of its accelerators; 2 halves the step time"                              \
 	}
 
-static int read_before(struct loader *l, const struct node *value, void *base)
-{
-	return 0;
-}
-
 static void print_count(struct printer *p, const struct key *key, const void *base)
 {
 	print_name(p, key->name);
@@ -94,7 +89,7 @@ static void print_count(struct printer *p, const struct key *key, const void *ba
 static const struct key count_keys[] = {
 	{.name = "count",
 		.kind = KEY_CUSTOM,
-		.parse = read_before,
+		.parse = keys_elsewhere,
 		.print = print_count,
 		.otherwise = "must be given",
 		.example = "8",
@@ -324,13 +319,13 @@ static int parse_matrix(struct loader *l, const struct node *matrix)
 static const struct key core_keys[] = {
 	{.name = "delay",
 		.kind = KEY_CUSTOM,
-		.parse = read_before,
+		.parse = keys_elsewhere,
 		.otherwise = "0 s",
 		.example = "10 ms",
 		.help = "one way between any two sites, beside their links'"},
 	{.name = "matrix",
 		.kind = KEY_CUSTOM,
-		.parse = read_before,
+		.parse = keys_elsewhere,
 		.otherwise = "none",
 		.example = "{zurich: {tokyo: 80 ms}}",
 		.help = "by site names, where it differs from `delay`; counts both ways unless the "

@@ -49,11 +49,6 @@ static int parse_strategy(struct loader *l, const struct node *value)
 		nearest.best ? "\"?" : "");
 }
 
-static int read_before(struct loader *l, const struct node *value, void *base)
-{
-	return 0;
-}
-
 static void print_strategy(struct printer *p, const struct key *key, const void *base)
 {
 	print_word(p, key->name, p->s->strategy->name);
@@ -241,7 +236,7 @@ static const struct key outer_keys[] = {
 	{.name = "syncer_link",
 		.kind = KEY_CUSTOM,
 		.use = USE_SYNCER,
-		.parse = read_before,
+		.parse = keys_elsewhere,
 		.print = print_syncer_link,
 		.otherwise = "the sites' link",
 		.example = "wan",
@@ -281,7 +276,7 @@ static const struct key outer_keys[] = {
 static const struct key workload_keys[] = {
 	{.name = "strategy",
 		.kind = KEY_CUSTOM,
-		.parse = read_before,
+		.parse = keys_elsewhere,
 		.print = print_strategy,
 		.required = true,
 		.example = "decoupled-diloco",

@@ -285,7 +285,7 @@ static void traces_are_found_beside_the_file(void **state)
 static void files_that_are_none(void **state)
 {
 	struct scenario_file *file = NULL;
-	struct error missing = {0}, directory = {0}, huge = {0};
+	struct error missing = {0}, directory = {0}, huge = {0}, unreadable = {0};
 	char *text = memory_zero((1 << 20) + 2, 1);
 
 	assert_true(scenario_load(&file, "/nowhere/a.yaml", NULL, 0, &missing) < 0);
@@ -294,10 +294,71 @@ static void files_that_are_none(void **state)
 	assert_int_equal(missing.status, STATUS_INPUT);
 	assert_true(scenario_load(&file, "/tmp", NULL, 0, &directory) < 0);
 	assert_string_equal(directory.text, "/tmp: is a directory; name a scenario file in it");
+	assert_true(scenario_load(&file, "/proc/self/mem", NULL, 0, &unreadable) < 0);
+	assert_string_equal(unreadable.text, "/proc/self/mem: cannot be read: Input/output error");
 	memset(text, ' ', (1 << 20) + 1);
 	assert_true(scenario_load_text(&file, "a.yaml", text, (1 << 20) + 1, NULL, 0, &huge) < 0);
 	assert_string_equal(huge.text, "a.yaml: larger than 1 MiB; this is no scenario");
 	free(text);
+}
+
+/* "head", n times "before", a number and "after", then "tail". */
+static void too_many(const char *head, const char *before, const char *after, int n,
+	const char *tail, const char *message)
+{
+	_free_ char *text = NULL;
+	struct scenario_file *file = NULL;
+	struct error err = {0};
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	fputs(head, f);
+	for (int i = 0; i < n; i++)
+		fprintf(f, "%s%d%s", before, i, after);
+	fputs(tail, f);
+	fclose(f);
+	assert_true(scenario_load_text(&file, "t.yaml", text, size, NULL, 0, &err) < 0);
+	if (!strstr(err.text, message))
+		fail_msg("%s", err.text);
+}
+
+static void lists_have_an_end(void **state)
+{
+	too_many(HEAD "links: {wan: {rate: 80 Mbit/s, delay: 1 ms}}\n" TAIL "faults:\n",
+		"- {kind: crash, target: all, at: ", " s, for: 1 s}\n", 1001, "",
+		"at most 1000 faults; use mtbf for many");
+	too_many(HEAD "links: {wan: {rate: 80 Mbit/s, delay: 1 ms, changes: [",
+		"{at: ", " s, rate: 1 Mbit/s}, ", 10001, "]}}\n" TAIL, "at most 10000 changes");
+	too_many(HEAD "links: {wan: {rate: 80 Mbit/s, delay: 1 ms, outages: [",
+		"{every: 9 s, for: ", " ms}, ", 10001, "]}}\n" TAIL, "at most 10000 outages");
+	too_many(HEAD TAIL "links:\n", "  l", ": {}\n", 4097, "",
+		"more than 4096 keys in one place");
+}
+
+static void names(void **state)
+{
+	assert_string_equal(metric_name(METRIC_USEFUL_WORK), "useful_work");
+	assert_string_equal(metric_name(METRIC_EXCHANGE_P99), "exchange_p99");
+	assert_string_equal(expect_op_name(EXPECT_GE), ">=");
+	assert_string_equal(expect_op_name(EXPECT_LT), "<");
+}
+
+/* A file name that is no text must not make the print unreadable. */
+static void default_titles(void **state)
+{
+	static const char text[] = HEAD "links: {wan: {rate: 80 Mbit/s, delay: 1 ms}}\n" TAIL;
+	static const char *const paths[] = {"a/b/my job.yaml", "plain", "a/\377.yaml"};
+	static const char *const titles[] = {"my job", "plain", "scenario"};
+
+	for (int i = 0; i < 3; i++) {
+		struct scenario_file *file = NULL;
+		struct error err = {0};
+
+		assert_int_equal(
+			scenario_load_text(&file, paths[i], text, strlen(text), NULL, 0, &err), 0);
+		assert_string_equal(file->cases[0]->title, titles[i]);
+		scenario_file_free(file);
+	}
 }
 
 static void buffers_have_bounds(void **state)
@@ -325,6 +386,9 @@ int main(void)
 		cmocka_unit_test(traces_are_found_beside_the_file),
 		cmocka_unit_test(files_that_are_none),
 		cmocka_unit_test(buffers_have_bounds),
+		cmocka_unit_test(lists_have_an_end),
+		cmocka_unit_test(names),
+		cmocka_unit_test(default_titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

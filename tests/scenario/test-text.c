@@ -89,6 +89,10 @@ static void marks(void **state)
 	assert_int_equal(strchr(buf, '\n') - buf, 160);
 	assert_int_equal(strchr(buf, '^') - strchr(buf, '\n'), 101);
 	assert_int_equal(strlen(buf), 160 + 1 + 160);
+	for (size_t i = 0; i < sizeof longer; i++)
+		longer[i] = i % 2 ? '\251' : '\303'; /* cut between characters, not in one */
+	mark_show(buf, sizeof buf, longer, sizeof longer - 1, 201, 490);
+	assert_null(strchr(buf, '?'));
 }
 
 int main(void)
