@@ -85,9 +85,27 @@ void rig_down(struct rig *rig)
 	cleanup_free(&rig->plan);
 }
 
-void rig_stats(const struct rig *rig, int site, enum direction d, struct link_stats *out)
+struct link_stats rig_stats(const struct rig *rig, int site, enum direction d)
 {
-	backend_relay.stats(rig->run, site, d, out);
+	struct link_stats s;
+
+	backend_relay.stats(rig->run, site, d, &s);
+	return s;
+}
+
+int rig_socket(const struct rig *rig, int site, int family, int type, int protocol, int port)
+{
+	unsigned length;
+	struct sockaddr_storage own = rig_address(site, family, port, &length);
+	struct error err = {0};
+	int fd;
+
+	must(topology_enter(rig->topology, site, &err), &err);
+	fd = socket(family, type | SOCK_CLOEXEC, protocol);
+	if (fd < 0 || (port > 0 && bind(fd, (struct sockaddr *)&own, length) < 0))
+		must(error_sys(&err, -errno, "socket in site %d", site), &err);
+	must(topology_leave(rig->topology, &err), &err);
+	return fd;
 }
 
 pid_t rig_spawn(const struct rig *rig, int site, void (*f)(void *), void *argument)

@@ -27,16 +27,18 @@ struct rig_link {
 void rig_plan(struct link_plan *plan, int n_sites, const struct rig_link *link);
 
 /*
- * Brings n sites up on backend_relay; ends the program with the reason if that fails. rtt and
- * connections size TCP's buffers: window_bytes per connection, 0 for 4 MiB. plan may be changed
- * between rig_new and rig_up.
+ * Brings n sites up on backend_relay; ends the program with the reason if that fails. TCP's
+ * window is window_bytes per connection, 0 for 4 MiB. plan may be changed between rig_new and
+ * rig_up.
  */
 void rig_new(struct rig *rig, int n_sites, const struct rig_link *link);
 void rig_up(struct rig *rig, const char *congestion, int64_t window_bytes);
 void rig_down(struct rig *rig);
 
-/* Counters of all sites' directions added, lateness merged. */
-void rig_stats(const struct rig *rig, int site, enum direction d, struct link_stats *out);
+struct link_stats rig_stats(const struct rig *rig, int site, enum direction d);
+
+/* A socket that lives in a site, of this process; bound to the site's address when port > 0. */
+int rig_socket(const struct rig *rig, int site, int family, int type, int protocol, int port);
 
 /* Runs f in a process inside a site; returns its pid. */
 pid_t rig_spawn(const struct rig *rig, int site, void (*f)(void *), void *argument);
@@ -48,5 +50,5 @@ void rig_kill(pid_t pid);
 /* Memory that processes share, zeroed; never freed. */
 void *rig_share(size_t bytes);
 
-/* The addresses of a site, as text for error messages or as sockaddr. */
+/* A site's address; *length is its size. */
 struct sockaddr_storage rig_address(int site, int family, int port, unsigned *length);
