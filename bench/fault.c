@@ -83,9 +83,10 @@ size_t fault_schedule(const struct fault_rule *rules, size_t n_rules, uint64_t s
 	size_t kept = 0;
 
 	for (size_t r = 0; r < n_rules; r++) {
-		for (int site = 0; site < n_sites; site++) {
-			if (rules[r].target >= 0 && rules[r].target != site)
-				continue;
+		int target = rules[r].target;
+		int first = target < 0 ? 0 : target, last = target < 0 ? n_sites - 1 : target;
+
+		for (int site = first; site <= last; site++) {
 			if (rules[r].at_ns >= 0)
 				add(&s, &rules[r], site, rules[r].at_ns, rules[r].for_ns);
 			else
