@@ -83,10 +83,22 @@ static void remove_axis(struct node *root, const char *key)
 		}
 }
 
+/*
+ * What begins like no plain YAML value, as ">= 90 %" does, is taken as text: a shell's quotes are
+ * enough, and nobody has to put YAML's inside them.
+ */
+static char *override_text(const char *value)
+{
+	if (*value && strchr(">|%@`", *value) && !strchr(value, '\''))
+		return memory_format("'%s'", value);
+	return memory_string(value);
+}
+
 int cases_override(struct tree *t, const char *override, struct error *err)
 {
 	const char *equals = strchr(override, '=');
 	_free_ char *name = memory_format("--set %s", override);
+	_free_ char *text = NULL;
 	struct node *value, *key, *map;
 	size_t index;
 	int r;
@@ -94,7 +106,8 @@ int cases_override(struct tree *t, const char *override, struct error *err)
 	if (!equals || equals == override)
 		return error_set(err, -EINVAL, STATUS_INPUT,
 			"%.256s: write KEY=VALUE, e.g. --set workload.step=\"4 s\"", name);
-	r = tree_parse(t, &value, name, equals + 1, strlen(equals + 1), false, err);
+	text = override_text(equals + 1);
+	r = tree_parse(t, &value, name, text, strlen(text), false, err);
 	if (r)
 		return r;
 	key = tree_text(t, value, override, (size_t)(equals - override));

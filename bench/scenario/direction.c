@@ -241,7 +241,7 @@ const struct key direction_keys[] = {
 	{0},
 };
 
-void direction_start(struct link_direction *d)
+void direction_profile(struct link_direction *d)
 {
 	*d = (struct link_direction){
 		.base.burst_length = 1,

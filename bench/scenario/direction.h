@@ -6,7 +6,7 @@
 extern const struct key direction_keys[];
 
 /* The defaults; rate and delay are 0, to be given. */
-void direction_start(struct link_direction *d);
+void direction_profile(struct link_direction *d);
 void direction_copy(struct link_direction *out, const struct link_direction *in);
 void direction_clear(struct link_direction *d); /* the trace is the scenario's */
 /*

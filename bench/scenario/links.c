@@ -186,7 +186,7 @@ static int parse_link(struct loader *l, const struct node *key, const struct nod
 	link->title = memory_string("");
 	link->source = memory_string("");
 	for (int d = 0; d < DIRECTIONS; d++)
-		direction_start(&link->direction[d]);
+		direction_profile(&link->direction[d]);
 	profile = node_get(map, "profile");
 	if (profile)
 		r = start_from_profile(l, profile, link);
