@@ -184,6 +184,20 @@ static int set_congestion(struct topology *t, const char *name, struct error *er
 	return 0;
 }
 
+/*
+ * TCP cuts what it hands over at once to a millisecond of a connection's own pace: two segments
+ * when dozens of connections share a link, each paid for with a system call of whoever carries
+ * the packets. Here the size follows the device's gso_max_size, a fraction of a millisecond of
+ * the link's rate, whatever the number of connections. Kernels before 5.18 have no such setting
+ * and keep the small ones.
+ */
+static int set_burst_size(struct error *err)
+{
+	if (access("/proc/sys/net/ipv4/tcp_tso_rtt_log", F_OK) < 0)
+		return 0;
+	return set_sysctl("ipv4/tcp_tso_rtt_log", "31", err);
+}
+
 static int set_tcp(struct topology *t, const struct topology_tcp *tcp, struct error *err)
 {
 	char rmem[96], wmem[96];
@@ -201,6 +215,8 @@ static int set_tcp(struct topology *t, const struct topology_tcp *tcp, struct er
 			tcp->slow_start_after_idle ? "1" : "0", err);
 	if (!r)
 		r = set_sysctl("ipv4/tcp_no_metrics_save", "1", err);
+	if (!r)
+		r = set_burst_size(err);
 	if (!r)
 		r = set_congestion(t, tcp->congestion, err);
 	return r;
