@@ -53,6 +53,9 @@ struct live_bytes {
 	uint64_t local_sent;			 /* payload to participants on the same site */
 };
 
+/* TCP payload of a ping, and of its answer, by which idle_rtt_ns is measured. */
+#define LIVE_PING_BYTES 32
+
 enum live_end { LIVE_DONE, LIVE_LIMIT, LIVE_STOPPED };
 
 struct live_result {

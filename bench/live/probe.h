@@ -8,6 +8,8 @@
 
 #define PROBE_PINGS 10
 
+_Static_assert(LIVE_PING_BYTES == WIRE_HEAD, "a ping is a frame without numbers");
+
 struct probe {
 	struct loop *loop;
 	struct mesh *mesh;

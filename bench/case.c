@@ -1,0 +1,244 @@
+/*
+ * One case: topology, links, agents, and what is left when they are gone.
+ *
+ * The order of setting up is the order of taking down, backwards; `struct stage` holds what
+ * exists so that every way out passes the same door.
+ */
+#include "bench/case.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "bench/links.h"
+#include "bench/live/live.h"
+#include "bench/observe.h"
+#include "bench/verdict.h"
+
+#define FLUSH_EVERY_NS (2 * NS_PER_S)
+
+struct stage {
+	const struct scenario *scenario;
+	const struct case_context *context;
+	struct plan plan;
+	struct fault *faults;
+	size_t n_faults;
+	struct link_plan links;
+	struct topology *topology;
+	struct backend_run *run;
+	struct observation observation;
+	struct live_result live;
+	double relay_cpu_start;
+	int64_t started_ns, flushed_ns;
+	bool interrupted;
+	struct error stopped; /* why tick stopped the run, if it did */
+};
+
+static bool signalled(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static void update_progress(struct stage *st, int64_t at_ns)
+{
+	const struct case_context *x = st->context;
+	struct ledger_totals totals;
+	double fastest = 0;
+
+	observation_totals(&st->observation, at_ns, &totals);
+	for (int i = 0; i < st->scenario->n_sites; i++) {
+		for (enum direction d = UP; d < DIRECTIONS; d++)
+			fastest = fmax(fastest, st->observation.wire[i][d].last_1s_bps);
+	}
+	progress_update(x->progress, &(struct progress_state){
+		.case_name = st->scenario->case_name[0] ? st->scenario->case_name
+							: st->scenario->title,
+		.case_index = x->index,
+		.n_cases = x->n_cases,
+		.at_s = (double)at_ns / NS_PER_S,
+		.expected_s = (double)st->plan.expected_wall_ns / NS_PER_S,
+		.dilation = st->scenario->dilation,
+		.useful_work = totals.useful_work,
+		.wire_bps = fastest,
+	});
+}
+
+static int on_tick(void *user, int64_t at_ns)
+{
+	struct stage *st = user;
+	int64_t now = clock_now_ns();
+
+	if (signalled(st->context->signal_fd)) {
+		st->interrupted = true;
+		return 1;
+	}
+	if (st->context->backend->verify(st->run, &st->stopped) < 0)
+		return 1;
+	if (at_ns < 0)
+		return 0;
+	observe_links(&st->observation, at_ns);
+	update_progress(st, at_ns);
+	if (now - st->flushed_ns < FLUSH_EVERY_NS)
+		return 0;
+	st->flushed_ns = now;
+	return folder_flush(st->context->folder, NULL, &st->stopped) < 0;
+}
+
+static void on_links_start(void *user, int64_t t0_ns)
+{
+	struct stage *st = user;
+	int pid = st->context->backend->pid(st->run);
+
+	st->started_ns = t0_ns;
+	st->relay_cpu_start = pid ? host_cpu_s(pid) : NAN;
+	st->context->backend->start(st->run, t0_ns);
+}
+
+static void on_state(void *user, int p, int64_t at_ns, enum state state)
+{
+	observe_state(&((struct stage *)user)->observation, p, at_ns, state);
+}
+
+static void on_report(void *user, int p, int64_t at_ns, const struct rt_report *report)
+{
+	observe_report(&((struct stage *)user)->observation, p, at_ns, report);
+}
+
+static void on_done(void *user, int p, int64_t at_ns)
+{
+	observe_done(&((struct stage *)user)->observation, p, at_ns);
+}
+
+static void on_fault(void *user, const struct fault *fault, bool begins, int64_t at_ns)
+{
+	observe_fault(&((struct stage *)user)->observation, fault, begins, at_ns);
+}
+
+static void on_silence(void *user, int p, int peer, bool silent, int64_t at_ns)
+{
+	observe_silence(&((struct stage *)user)->observation, p, peer, silent, at_ns);
+}
+
+static void on_tcp(void *user, int p, int peer, int64_t at_ns, const struct live_tcp *tcp)
+{
+	observe_tcp(&((struct stage *)user)->observation, p, peer, at_ns, tcp);
+}
+
+static int set_up(struct stage *st, struct error *err)
+{
+	const struct scenario *s = st->scenario;
+	const char *names[SITES_MAX];
+	struct topology_tcp tcp = {
+		.receive_buffer = s->transport.buffer_bytes,
+		.send_buffer = s->transport.buffer_bytes,
+		.slow_start_after_idle = s->transport.slow_start_after_idle,
+	};
+	int r;
+
+	snprintf(tcp.congestion, sizeof tcp.congestion, "%s", s->transport.congestion);
+	for (int i = 0; i < s->n_sites; i++)
+		names[i] = s->sites[i].name;
+	r = topology_up(&st->topology, s->n_sites, names, &tcp, err);
+	if (r < 0)
+		return r;
+	return st->context->backend->up(&st->run, st->topology, &st->links, err);
+}
+
+static int run_live(struct stage *st, struct error *err)
+{
+	const struct live_observer observer = {
+		.user = st,
+		.state = on_state,
+		.report = on_report,
+		.done = on_done,
+		.fault = on_fault,
+		.silence = on_silence,
+		.tcp = on_tcp,
+		.tick = on_tick,
+	};
+	struct error live_err = {0};
+	int r = live_run(st->scenario, st->topology, st->faults, st->n_faults, on_links_start,
+		&observer, &st->live, &live_err);
+
+	/* A dead relay makes agents fail too: the first cause is the one to name. */
+	if (st->stopped.status == STATUS_HOLDS && st->context->backend->verify(st->run, &st->stopped) >= 0 &&
+		r < 0)
+		return error_set(err, r, live_err.status, "%s", live_err.text);
+	if (st->stopped.status != STATUS_HOLDS)
+		return error_set(err, -EIO, st->stopped.status, "%s", st->stopped.text);
+	if (st->interrupted)
+		return error_set(err, -EINTR, STATUS_INVALID, "interrupted");
+	return 0;
+}
+
+static double relay_share(const struct stage *st)
+{
+	int pid = st->context->backend->pid(st->run);
+	double used = pid ? host_cpu_s(pid) - st->relay_cpu_start : NAN;
+
+	return used / ((double)(clock_now_ns() - st->started_ns) / NS_PER_S);
+}
+
+static void record_case_of(struct stage *st, struct record_case *c, const struct error *err)
+{
+	struct verdict_input in = {
+		.plan = &st->plan,
+		.live = &st->live,
+		.faults = st->faults,
+		.n_faults = st->n_faults,
+		.relay_cpu = relay_share(st),
+		.partial = err->status != STATUS_HOLDS,
+		.why_partial = err->text,
+	};
+	struct error ignored = {0};
+
+	host_tcp(st->topology, &in.tcp, &ignored);
+	observation_end(&st->observation, st->live.wall_ns);
+	verdict_make(c, &st->observation, &in);
+}
+
+static void take_down(struct stage *st)
+{
+	st->run = st->context->backend->down(st->run);
+	st->topology = topology_down(st->topology);
+	links_release(&st->links, st->scenario->n_sites);
+	observation_release(&st->observation);
+	free(st->faults);
+}
+
+int case_run(struct record_case *c, const struct scenario *s, const struct case_context *context,
+	struct error *err)
+{
+	static struct stage st; /* large: counters and ledgers of all participants */
+	int r;
+
+	st = (struct stage){.scenario = s, .context = context, .relay_cpu_start = NAN};
+	plan_make(&st.plan, s);
+	st.n_faults = fault_schedule(s->faults, s->n_faults, s->seed, s->job.n_learners, s->limit_ns,
+		&st.faults);
+	links_make(&st.links, s, st.faults, st.n_faults);
+	verdict_plan(c, s, &st.plan);
+	r = set_up(&st, err);
+	if (r >= 0) {
+		st.observation = (struct observation){
+			.scenario = s,
+			.backend = context->backend,
+			.links = st.run,
+			.link_plan = &st.links,
+			.folder = context->folder,
+			.case_index = (int)context->index,
+		};
+		observation_begin(&st.observation);
+		st.flushed_ns = clock_now_ns();
+		r = run_live(&st, err);
+		record_case_of(&st, c, err);
+	}
+	take_down(&st);
+	progress_end(context->progress);
+	return r;
+}

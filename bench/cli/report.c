@@ -1,0 +1,56 @@
+/* narrowlink report RUN: charts and report of a run folder, made again from what it holds. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "bench/cli/command.h"
+#include "bench/verdict.h"
+#include "results/report.h"
+
+static const char report_help[] =
+	"Draws the charts of a run folder again and writes its report.html; prints the table.\n"
+	"The exit status is that of the recorded verdict.\n\n"
+	"Examples:\n"
+	"  narrowlink report results/runs/20260131T120000Z-eight-sites-0.84g-1a2b\n";
+
+static int remake(const char *folder, struct record **out, struct error *err)
+{
+	_free_ char *path = memory_format("%s/run.json", folder);
+	int r = record_read_json(out, path, err);
+
+	if (r < 0)
+		return r;
+	r = chart_all(folder, *out, err);
+	return r < 0 ? r : report_write(folder, *out, err);
+}
+
+static enum exit_status run(int argc, char **argv, struct error *err)
+{
+	static const struct option options[] = {{0}};
+	struct record *record = NULL;
+	enum exit_status status;
+
+	if (getopt_long(argc, argv, "", options, NULL) != -1)
+		return command_usage(&command_report, err, "wrong option");
+	if (optind != argc - 1)
+		return command_usage(&command_report, err, "give one run folder");
+	if (remake(argv[optind], &record, err) < 0) {
+		record_free(record);
+		return err->status;
+	}
+	report_table(record, stdout, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+	printf("\nreport: %s/report.html\n", argv[optind]);
+	status = verdict_status(record);
+	record_free(record);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.arguments = "RUN",
+	.summary = "Draw a run folder's charts and report again",
+	.help = report_help,
+	.run = run,
+};

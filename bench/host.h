@@ -1,0 +1,24 @@
+/*
+ * What this machine is, for the record, and what its TCP went through.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "emu/topology.h"
+#include "results/record.h"
+
+/* Fills tool, kernel, machine, cpus, hz and the start time. */
+void host_describe(struct record *record);
+
+/* Sums of TcpExt counters over all sites' namespaces (/proc/net/netstat). */
+struct host_tcp {
+	uint64_t prune_called, ofo_drop, memory_pressures;
+};
+int host_tcp(const struct topology *t, struct host_tcp *out, struct error *err);
+
+/* net.ipv4.tcp_mem's limit ("high"), bytes; 0 if unknown. Shared by all namespaces. */
+int64_t host_tcp_memory_limit(void);
+
+/* CPU seconds a process has used so far; NaN if it is gone. */
+double host_cpu_s(int pid);

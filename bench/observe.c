@@ -1,0 +1,271 @@
+/*
+ * The observer of one case. Everything a verdict rests on passes through here once, in order of
+ * time, on its way from the agents and the links into the ledger and the run folder.
+ */
+#include "bench/observe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / (double)NS_PER_S;
+}
+
+void participant_name(const struct scenario *s, int participant, char name[static 96])
+{
+	const char *site = s->sites[job_site(&s->job, participant)].name;
+	bool shard = s->job.syncer == SYNCER_SHARDED && participant >= s->job.n_learners;
+
+	snprintf(name, 96, shard ? "syncer %s" : "%s", site);
+}
+
+void observation_begin(struct observation *o)
+{
+	for (int p = 0; p < job_participants(&o->scenario->job); p++)
+		ledger_start(&o->ledgers[p], 0, STATE_IDLE);
+}
+
+void observation_release(struct observation *o)
+{
+	free(o->exchange_s);
+	o->exchange_s = NULL;
+}
+
+static void event(struct observation *o, int participant, int64_t at_ns, const char *what,
+	const struct rt_report *r)
+{
+	char name[96];
+	struct folder_event e = {
+		.case_index = o->case_index,
+		.t_s = seconds(at_ns),
+		.event = what,
+		.a = r ? (double)r->a : NAN,
+		.b = r ? (double)r->b : NAN,
+		.c = r ? (double)r->c : NAN,
+		.amount = r ? r->amount : NAN,
+	};
+
+	if (!o->folder)
+		return;
+	participant_name(o->scenario, participant, name);
+	e.participant = name;
+	folder_event(o->folder, &e);
+}
+
+void observe_state(void *user, int participant, int64_t at_ns, enum state state)
+{
+	struct observation *o = user;
+	char what[32];
+
+	ledger_state(&o->ledgers[participant], at_ns, state);
+	snprintf(what, sizeof what, "state:%s", state_name(state));
+	event(o, participant, at_ns, what, NULL);
+}
+
+/* Payload of one round over all links, by the strategy's formula, per learner that took part. */
+static double expected_per_learner(const struct scenario *s, int64_t round)
+{
+	double sum = 0;
+
+	for (int p = 0; p < job_participants(&s->job); p++)
+		sum += (double)s->strategy->bytes_sent(&s->job, p, round);
+	return sum / s->job.n_learners;
+}
+
+static void add_exchange(struct observation *o, int participant, const struct rt_report *r)
+{
+	o->payload_expected += expected_per_learner(o->scenario, r->a);
+	if (!o->ledgers[participant].measuring)
+		return;
+	if (o->n_exchanges == o->room) {
+		o->room = o->room ? 2 * o->room : 256;
+		o->exchange_s = memory_resize(o->exchange_s, o->room, sizeof *o->exchange_s);
+	}
+	o->exchange_s[o->n_exchanges++] = r->amount;
+}
+
+void observe_report(void *user, int participant, int64_t at_ns, const struct rt_report *report)
+{
+	struct observation *o = user;
+
+	ledger_report(&o->ledgers[participant], at_ns, report);
+	if (report->kind == REPORT_EXCHANGE)
+		add_exchange(o, participant, report);
+	if (report->kind == REPORT_MERGE) {
+		o->merges++;
+		o->contributors += (uint64_t)report->amount;
+	}
+	event(o, participant, at_ns, rt_report_name(report->kind), report);
+}
+
+void observe_done(void *user, int participant, int64_t at_ns)
+{
+	struct observation *o = user;
+
+	ledger_finish(&o->ledgers[participant], at_ns);
+	event(o, participant, at_ns, "done", NULL);
+}
+
+void observe_fault(void *user, const struct fault *fault, bool begins, int64_t at_ns)
+{
+	struct observation *o = user;
+	char what[48];
+	struct folder_event e = {
+		.case_index = o->case_index,
+		.t_s = seconds(at_ns),
+		.participant = o->scenario->sites[fault->site].name,
+		.event = what,
+		.a = NAN,
+		.b = NAN,
+		.c = NAN,
+		.amount = seconds(fault->for_ns),
+	};
+
+	snprintf(what, sizeof what, "%s:%s", begins ? "fault" : "fault_end",
+		fault_kind_name(fault->kind));
+	if (o->folder)
+		folder_event(o->folder, &e);
+}
+
+void observe_silence(void *user, int participant, int peer, bool silent, int64_t at_ns)
+{
+	struct observation *o = user;
+	const struct rt_report about = {.a = peer, .b = -1, .c = -1, .amount = NAN};
+
+	o->silences += silent;
+	event(o, participant, at_ns, silent ? "peer:silent" : "peer:heard", &about);
+}
+
+void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct live_tcp *tcp)
+{
+	struct observation *o = user;
+	char name[96], peer_name[96];
+	struct folder_tcp row = {
+		.case_index = o->case_index,
+		.t_s = seconds(at_ns),
+		.participant = name,
+		.peer = peer_name,
+		.rtt_s = seconds(tcp->rtt_ns),
+		.min_rtt_s = seconds(tcp->min_rtt_ns),
+		.cwnd_segments = (double)tcp->cwnd_segments,
+		.retransmits = (double)tcp->retransmits,
+		.delivery_bps = (double)tcp->delivery_bps,
+	};
+
+	o->retransmits[participant][peer] = tcp->retransmits;
+	if (!o->folder)
+		return;
+	participant_name(o->scenario, participant, name);
+	participant_name(o->scenario, peer, peer_name);
+	folder_tcp(o->folder, &row);
+}
+
+/* The mean over the last second, or as much of it as has been seen: the peak is its maximum. */
+static void meter_peak(struct wire_meter *m, int64_t at_ns)
+{
+	size_t newest = m->ticks % WIRE_HISTORY, oldest = newest;
+	size_t known = m->ticks + 1 < WIRE_HISTORY ? m->ticks + 1 : WIRE_HISTORY;
+	double span;
+
+	m->history[newest].at_ns = at_ns;
+	m->history[newest].bytes = m->last_bytes;
+	for (size_t back = 1; back < known; back++) {
+		oldest = (m->ticks - back) % WIRE_HISTORY;
+		if (at_ns - m->history[oldest].at_ns >= NS_PER_S)
+			break;
+	}
+	m->ticks++;
+	span = seconds(at_ns - m->history[oldest].at_ns);
+	if (span >= 0.95) {
+		double bps = (double)(m->last_bytes - m->history[oldest].bytes) * 8 / span;
+
+		m->last_1s_bps = bps;
+		m->peak_1s_bps = fmax(m->peak_1s_bps, bps);
+	}
+}
+
+static uint64_t all_drops(const struct link_stats *stats)
+{
+	uint64_t sum = 0;
+
+	for (int cause = 0; cause < DROP_CAUSES; cause++)
+		sum += stats->drop_segments[cause];
+	return sum;
+}
+
+static void sample_direction(struct observation *o, int site, enum direction d, int64_t at_ns,
+	double span_s)
+{
+	const struct scenario *s = o->scenario;
+	struct wire_meter *m = &o->wire[site][d];
+	struct link_stats stats;
+	struct link_state link;
+	int64_t until_ns;
+	struct folder_sample row;
+
+	o->backend->stats(o->links, site, d, &stats);
+	link_at(&o->link_plan->links[site][d], d, (int64_t)((double)at_ns * s->dilation), &link,
+		&until_ns);
+	if (m->ticks == 0)
+		m->first_bytes = m->last_bytes = stats.sent_bytes;
+	row = (struct folder_sample){
+		.case_index = o->case_index,
+		.t_s = seconds(at_ns),
+		.site = s->sites[site].name,
+		.direction = direction_name(d),
+		.wire_bps = (double)(stats.sent_bytes - m->last_bytes) * 8 / span_s,
+		.limit_bps = (double)link.rate_bps * s->dilation,
+		.delivered_bps = (double)(stats.delivered_bytes - m->delivered_bytes) * 8 / span_s,
+		.drop_segments = (double)(all_drops(&stats) - m->drops),
+		.delay_s = seconds(link.delay_ns) / s->dilation,
+		.down = link.down,
+	};
+	m->last_bytes = stats.sent_bytes;
+	m->delivered_bytes = stats.delivered_bytes;
+	m->drops = all_drops(&stats);
+	meter_peak(m, at_ns);
+	if (o->folder && m->ticks > 1)
+		folder_sample(o->folder, &row);
+}
+
+void observe_links(struct observation *o, int64_t at_ns)
+{
+	double span_s = seconds(at_ns - o->last_tick_ns);
+
+	if (o->wire[0][UP].ticks && span_s <= 0)
+		return;
+	for (int site = 0; site < o->scenario->n_sites; site++) {
+		for (enum direction d = UP; d < DIRECTIONS; d++)
+			sample_direction(o, site, d, at_ns, span_s);
+	}
+	o->last_tick_ns = at_ns;
+}
+
+void observation_end(struct observation *o, int64_t at_ns)
+{
+	for (int p = 0; p < job_participants(&o->scenario->job); p++)
+		ledger_finish(&o->ledgers[p], at_ns);
+}
+
+void observation_totals(const struct observation *o, int64_t at_ns, struct ledger_totals *out)
+{
+	const struct scenario *s = o->scenario;
+	struct ledger closed[LEARNERS_MAX];
+	const struct ledger *ledgers[LEARNERS_MAX];
+	int64_t step_ns[LEARNERS_MAX];
+	double accelerators[LEARNERS_MAX];
+
+	for (int i = 0; i < s->job.n_learners; i++) {
+		closed[i] = o->ledgers[i];
+		ledger_finish(&closed[i], at_ns);
+		ledgers[i] = &closed[i];
+		step_ns[i] = (int64_t)((double)s->job.step_ns / s->job.speed[i]);
+		accelerators[i] = s->sites[i].accelerators;
+	}
+	ledger_totals(ledgers, step_ns, accelerators, s->job.n_learners, out);
+}

@@ -1,0 +1,64 @@
+/*
+ * What a case's observer sees, folded into what its record needs: ledgers, exchange times, wire
+ * rates. Rows for samples.csv, tcp.csv and events.csv go to the run folder as they come.
+ */
+#pragma once
+
+#include "bench/ledger.h"
+#include "bench/live/live.h"
+#include "bench/scenario/scenario.h"
+#include "emu/backend.h"
+#include "results/folder.h"
+
+#define WIRE_HISTORY 16 /* ticks kept for the one-second peak; a tick is 100 ms */
+
+/* One direction of one site's link, sampled at every tick. */
+struct wire_meter {
+	uint64_t first_bytes, last_bytes; /* sent_bytes at time zero and at the last tick */
+	uint64_t delivered_bytes, drops;  /* at the last tick */
+	size_t ticks;
+	struct {
+		int64_t at_ns;
+		uint64_t bytes;
+	} history[WIRE_HISTORY];
+	double peak_1s_bps, last_1s_bps;
+};
+
+struct observation {
+	const struct scenario *scenario;
+	const struct backend *backend;
+	struct backend_run *links;
+	const struct link_plan *link_plan;
+	struct folder *folder; /* NULL: nothing is written */
+	int case_index;
+	struct ledger ledgers[PARTICIPANTS_MAX];
+	double *exchange_s; /* of measured exchanges */
+	size_t n_exchanges, room;
+	double payload_expected;       /* of all finished exchanges, warm-up included */
+	uint64_t merges, contributors; /* at syncers */
+	uint64_t silences;             /* times a peer was found silent */
+	uint64_t retransmits[PARTICIPANTS_MAX][PARTICIPANTS_MAX];
+	struct wire_meter wire[SITES_MAX][DIRECTIONS];
+	int64_t last_tick_ns;
+};
+
+void observation_begin(struct observation *o);
+void observation_release(struct observation *o);
+
+/* The handlers of struct live_observer; user is the observation. */
+void observe_state(void *user, int participant, int64_t at_ns, enum state state);
+void observe_report(void *user, int participant, int64_t at_ns, const struct rt_report *report);
+void observe_done(void *user, int participant, int64_t at_ns);
+void observe_fault(void *user, const struct fault *fault, bool begins, int64_t at_ns);
+void observe_silence(void *user, int participant, int peer, bool silent, int64_t at_ns);
+void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct live_tcp *tcp);
+/* Samples every link direction. */
+void observe_links(struct observation *o, int64_t at_ns);
+/* Closes all ledgers that are still open. */
+void observation_end(struct observation *o, int64_t at_ns);
+
+/* Totals over the learners, as if the run ended at at_ns. */
+void observation_totals(const struct observation *o, int64_t at_ns, struct ledger_totals *out);
+
+/* "site-3", or "syncer site-3" for a shard: what a participant is called in files. */
+void participant_name(const struct scenario *s, int participant, char name[static 96]);

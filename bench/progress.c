@@ -1,0 +1,75 @@
+/* The progress line; see progress.h. */
+#include "bench/progress.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+
+#define EVERY_TERMINAL_NS (NS_PER_S / 2)
+#define EVERY_PLAIN_NS (10 * NS_PER_S)
+
+void progress_begin(struct progress *p, FILE *out, bool quiet)
+{
+	*p = (struct progress){
+		.out = out,
+		.terminal = isatty(fileno(out)),
+		.quiet = quiet,
+	};
+}
+
+static void print_state(struct progress *p, const struct progress_state *s)
+{
+	double left_s = fmax(0, s->expected_s - s->at_s) * s->dilation;
+	char rate[32];
+
+	if (s->n_cases > 1)
+		fprintf(p->out, "case %zu of %zu, ", s->case_index + 1, s->n_cases);
+	fprintf(p->out, "%s: %.0f s of about %.0f s, %.0f s left", s->case_name, s->at_s,
+		fmax(s->expected_s, s->at_s), left_s);
+	if (!isnan(s->useful_work))
+		fprintf(p->out, ", useful work %.1f %%", 100 * s->useful_work);
+	fprintf(p->out, ", busiest link %s",
+		quantity_format(rate, sizeof rate, QUANTITY_RATE, (int64_t)s->wire_bps, false));
+}
+
+void progress_update(struct progress *p, const struct progress_state *s)
+{
+	int64_t now = clock_now_ns();
+	int64_t every = p->terminal ? EVERY_TERMINAL_NS : EVERY_PLAIN_NS;
+
+	if (p->quiet || (p->printed_ns && now - p->printed_ns < every))
+		return;
+	p->printed_ns = now;
+	if (p->terminal)
+		fputs("\r\033[K", p->out);
+	print_state(p, s);
+	if (!p->terminal)
+		fputc('\n', p->out);
+	p->open = p->terminal;
+	fflush(p->out);
+}
+
+void progress_say(struct progress *p, const char *format, ...)
+{
+	va_list ap;
+
+	if (p->quiet)
+		return;
+	progress_end(p);
+	va_start(ap, format);
+	vfprintf(p->out, format, ap);
+	va_end(ap);
+	fputc('\n', p->out);
+	fflush(p->out);
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->open)
+		fputs("\r\033[K", p->out);
+	p->open = false;
+	p->printed_ns = 0;
+}

@@ -1,0 +1,199 @@
+/*
+ * A run. Signals are taken through a descriptor that every case polls: they are blocked in the
+ * program and in all its children, so that Ctrl-C on a terminal, which reaches the whole
+ * process group, ends the run in order and kills neither the relay nor an agent.
+ */
+#include "bench/run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "bench/case.h"
+#include "bench/host.h"
+#include "bench/progress.h"
+#include "results/report.h"
+
+static const struct backend *const backends[] = {&backend_relay};
+
+int run_backend(const struct backend **out, const char *engine, struct error *err)
+{
+	size_t n = sizeof backends / sizeof *backends;
+	bool any = !strcmp(engine, "auto");
+	int r;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!any && strcmp(engine, backends[i]->name))
+			continue;
+		r = backends[i]->probe(err);
+		if (r < 0)
+			return r;
+		*out = backends[i];
+		return 0;
+	}
+	return error_set(err, -EINVAL, STATUS_INPUT,
+		"--engine %s: there is no such engine; write auto or relay", engine);
+}
+
+static int take_signals(struct error *err)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd >= 0 ? fd : error_sys(err, -errno, "signalfd");
+}
+
+/* What came is taken out first; another Ctrl-C, while charts are drawn, ends the program. */
+static void give_signals_back(int fd)
+{
+	struct signalfd_siginfo taken;
+	sigset_t set;
+
+	while (read(fd, &taken, sizeof taken) > 0)
+		;
+	close(fd);
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static struct record *describe(const struct scenario_file *file, const struct run_options *options,
+	const struct backend *backend)
+{
+	const struct scenario *first = file->cases[0];
+	struct record *record = record_new();
+	_free_ char *resolved = NULL;
+	size_t size;
+	FILE *f = open_memstream(&resolved, &size);
+
+	host_describe(record);
+	record->argc = (size_t)options->argc;
+	record->argv = memory_zero(record->argc, sizeof *record->argv);
+	for (int i = 0; i < options->argc; i++)
+		record->argv[i] = memory_string(options->argv[i]);
+	record->seed = first->seed;
+	record->engine = memory_string(backend->name);
+	record->dilation = first->dilation;
+	record->title = memory_string(first->title);
+	record->scenario_path = memory_string(file->path);
+	if (f) {
+		scenario_print(first, f);
+		fclose(f);
+		record->resolved = memory_string(resolved);
+	}
+	return record;
+}
+
+/* "eight-sites-0.84g" of "scenarios/claim/eight-sites-0.84g.yaml" */
+static char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *name = memory_string(slash ? slash + 1 : path);
+	char *dot = strrchr(name, '.');
+
+	if (dot && dot != name)
+		*dot = '\0';
+	return name;
+}
+
+static int open_folder(struct folder **out, const struct scenario_file *file,
+	const struct record *record, const char *dir, struct error *err)
+{
+	_free_ char *name = base_name(file->path);
+	struct folder *folder;
+	int r;
+
+	r = folder_create(&folder, dir, name, err);
+	if (r < 0)
+		return r;
+	r = folder_put(folder, "scenario.yaml", file->text, err);
+	if (r >= 0 && record->resolved)
+		r = folder_put(folder, "resolved.yaml", record->resolved, err);
+	if (r < 0) {
+		folder_free(folder);
+		return r;
+	}
+	*out = folder;
+	return 0;
+}
+
+static int run_cases(struct record *record, const struct scenario_file *file,
+	struct case_context *context, struct error *err)
+{
+	int r = 0;
+
+	context->n_cases = file->n_cases;
+	for (size_t i = 0; i < file->n_cases && r >= 0; i++) {
+		const struct scenario *s = file->cases[i];
+		struct record_case *c =
+			record_add_case(record, s->case_name[0] ? s->case_name : s->strategy->name);
+
+		context->index = i;
+		r = case_run(c, s, context, err);
+		if (c->because)
+			progress_say(context->progress, "%s: %s: %s", c->name, c->verdict,
+				c->because);
+		if (folder_flush(context->folder, record, err) < 0 && r >= 0)
+			r = -EIO;
+	}
+	return r;
+}
+
+/* Charts need gnuplot; the numbers do not: without it the run stands and the log says so. */
+static int draw(const char *folder, const struct record *record, struct progress *progress,
+	struct error *err)
+{
+	struct error chart_err = {0};
+
+	progress_say(progress, "drawing charts");
+	if (chart_all(folder, record, &chart_err) < 0)
+		log_warn("%s", chart_err.text);
+	return report_write(folder, record, err);
+}
+
+int run_scenario(struct record **out, char **path, const struct scenario_file *file,
+	const struct run_options *options, struct error *err)
+{
+	struct progress progress;
+	struct case_context context = {.progress = &progress, .signal_fd = -1};
+	struct record *record;
+	int r, drawn;
+
+	r = run_backend(&context.backend, options->engine, err);
+	if (r < 0)
+		return r;
+	r = context.signal_fd = take_signals(err);
+	if (r < 0)
+		return r;
+	r = topology_isolate(err);
+	if (r < 0)
+		return r;
+	record = describe(file, options, context.backend);
+	r = open_folder(&context.folder, file, record, options->out, err);
+	if (r < 0) {
+		record_free(record);
+		return r;
+	}
+	progress_begin(&progress, stderr, options->quiet);
+	r = run_cases(record, file, &context, err);
+	*path = memory_string(folder_path(context.folder));
+	folder_free(context.folder);
+	give_signals_back(context.signal_fd);
+	drawn = draw(*path, record, &progress, err);
+	progress_end(&progress);
+	*out = record;
+	return r < 0 ? r : drawn;
+}

@@ -1,0 +1,31 @@
+/*
+ * A run: a scenario file's cases, one after another - plan, set up, run, take down, record.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "bench/scenario/scenario.h"
+#include "emu/backend.h"
+#include "results/record.h"
+
+struct run_options {
+	const char *out;    /* run folder, or NULL to choose one */
+	const char *engine; /* "auto" or a backend's name */
+	bool quiet;         /* no progress */
+	int argc;           /* recorded, so that the run can be repeated */
+	char **argv;
+};
+
+/*
+ * Runs all cases. On return the run folder is complete, charts and report included, as far as
+ * the run came; *folder (caller frees) is its path. *out (caller frees) is the record, also
+ * when an error is returned after the folder was made; otherwise NULL. Isolates the calling
+ * process for good: call it once.
+ */
+int run_scenario(struct record **out, char **folder, const struct scenario_file *file,
+	const struct run_options *options, struct error *err);
+
+/* The backend of that name, or for "auto" the first that works here. STATUS_INPUT or _MACHINE. */
+int run_backend(const struct backend **out, const char *engine, struct error *err);

@@ -1,0 +1,351 @@
+/*
+ * The verdict. An expectation is a comparison of a measured metric with a number; before any is
+ * looked at, the run itself is: a link that was not the link it was told to be, or a relay that
+ * was late, gives no verdict at all.
+ */
+#include "bench/verdict.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "bench/links.h"
+
+/* Limits of what still counts as the link that was asked for; source: docs/fidelity.md. */
+#define RTT_SHARE 0.01
+#define RTT_SLACK_S 0.5e-3
+#define LATE_SHARE 0.05
+#define LATE_SLACK_S 1e-3
+
+static double seconds(int64_t ns)
+{
+	return (double)ns / (double)NS_PER_S;
+}
+
+static double metric_value(const struct record_case *c, enum metric metric)
+{
+	double most = NAN;
+
+	switch (metric) {
+	case METRIC_USEFUL_WORK:
+		return c->useful_work;
+	case METRIC_COMPUTE_UTILISATION:
+		return c->compute_utilisation;
+	case METRIC_AVAILABILITY:
+		return c->availability;
+	case METRIC_WIRE_RATE:
+		for (size_t i = 0; i < c->n_wire; i++)
+			most = fmax(most, c->wire[i].mean_bps);
+		return most;
+	case METRIC_EXCHANGE_P50:
+		return c->exchange_p50_s;
+	case METRIC_EXCHANGE_P99:
+		return c->exchange_p99_s;
+	case METRIC_COUNT:
+		break;
+	}
+	return NAN;
+}
+
+static bool compare(double got, enum expect_op op, double want)
+{
+	switch (op) {
+	case EXPECT_GE:
+		return got >= want;
+	case EXPECT_LE:
+		return got <= want;
+	case EXPECT_GT:
+		return got > want;
+	case EXPECT_LT:
+		return got < want;
+	}
+	return false;
+}
+
+static void add_participants(struct record_case *c, const struct observation *o)
+{
+	const struct scenario *s = o->scenario;
+	char name[96];
+
+	for (int p = 0; p < job_participants(&s->job); p++) {
+		const struct ledger *l = &o->ledgers[p];
+		bool learner = job_role(&s->job, p) == ROLE_LEARNER;
+		struct record_participant *out;
+
+		participant_name(s, p, name);
+		out = record_add_participant(c, name, learner ? "learner" : "syncer",
+			s->sites[job_site(&s->job, p)].name);
+		for (int state = 0; state < STATE_COUNT; state++)
+			out->ledger_s[state] = seconds(l->in_ns[state]);
+		out->wall_s = seconds(ledger_wall_ns(l));
+		out->steps_useful = l->steps_useful;
+		out->steps_lost = l->steps_lost;
+		out->steps_pending = ledger_steps_pending(l);
+	}
+}
+
+static void add_exchanges(struct record_case *c, const struct observation *o)
+{
+	for (size_t i = 0; i < o->n_exchanges; i++)
+		record_exchange(c, o->exchange_s[i]);
+	record_exchange_summary(c);
+}
+
+static void add_direction(struct record_case *c, const struct observation *o, int site,
+	enum direction d)
+{
+	const struct scenario *s = o->scenario;
+	const struct wire_meter *m = &o->wire[site][d];
+	struct record_wire *w = record_add_wire(c, s->sites[site].name, direction_name(d));
+	struct link_stats stats;
+
+	o->backend->stats(o->links, site, d, &stats);
+	w->bytes = (double)(m->last_bytes - m->first_bytes);
+	w->mean_bps = w->bytes * 8 / c->wall_s;
+	w->peak_1s_bps = m->peak_1s_bps;
+	w->limit_bps = (double)o->link_plan->links[site][d].base.rate_bps * s->dilation;
+	w->drop_queue = (double)stats.drop_segments[DROP_QUEUE];
+	w->drop_random = (double)stats.drop_segments[DROP_RANDOM];
+	w->drop_burst = (double)stats.drop_segments[DROP_BURST];
+	w->drop_outage = (double)stats.drop_segments[DROP_OUTAGE];
+	w->packets = (double)stats.packets;
+	w->segments = (double)stats.segments;
+	w->queue_high_bytes = (double)stats.queue_high_bytes;
+	if (stats.lateness.count) {
+		w->lateness_p50_s = seconds(histogram_quantile(&stats.lateness, .50));
+		w->lateness_p99_s = seconds(histogram_quantile(&stats.lateness, .99));
+		w->lateness_max_s = seconds(stats.lateness.max_ns);
+		c->lateness_p99_s = fmax(c->lateness_p99_s, w->lateness_p99_s);
+	}
+}
+
+static void add_wire(struct record_case *c, const struct observation *o)
+{
+	for (int site = 0; site < o->scenario->n_sites; site++) {
+		for (enum direction d = UP; d < DIRECTIONS; d++)
+			add_direction(c, o, site, d);
+	}
+}
+
+static void add_faults(struct record_case *c, const struct scenario *s,
+	const struct verdict_input *in)
+{
+	for (size_t i = 0; i < in->n_faults; i++) {
+		const struct fault *f = &in->faults[i];
+		struct record_fault *out;
+
+		if (seconds(f->at_ns) > c->wall_s)
+			continue;
+		out = record_add_fault(c, fault_kind_name(f->kind), s->sites[f->site].name);
+		out->at_s = seconds(f->at_ns);
+		out->for_s = seconds(f->for_ns);
+		out->happened = true;
+	}
+}
+
+/* The pair of sites whose idle round trip is furthest from the profile's. */
+static void add_idle_rtt(struct record_case *c, const struct scenario *s,
+	const struct live_result *live)
+{
+	double worst = -1;
+
+	for (int i = 0; i < s->n_sites; i++) {
+		for (int j = 0; j < s->n_sites; j++) {
+			double want = seconds(links_round_trip_ns(s, i, j, LIVE_PING_BYTES));
+			double got = seconds(live->idle_rtt_ns[i][j]);
+
+			if (i == j || live->idle_rtt_ns[i][j] < 0 || fabs(got - want) <= worst)
+				continue;
+			worst = fabs(got - want);
+			c->idle_rtt_s = got;
+			c->idle_rtt_expected_s = want;
+		}
+	}
+}
+
+static bool has_jitter(const struct scenario *s)
+{
+	for (size_t i = 0; i < s->n_links; i++) {
+		for (int d = 0; d < DIRECTIONS; d++) {
+			if (s->links[i].direction[d].base.jitter_ns)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void judge_fidelity(struct record_case *c, const struct scenario *s,
+	const struct verdict_input *in)
+{
+	double difference = fabs(c->idle_rtt_s - c->idle_rtt_expected_s) * s->dilation;
+	double allowed = fmax(RTT_SHARE * c->idle_rtt_expected_s * s->dilation, RTT_SLACK_S);
+	double late = fmax(LATE_SHARE * seconds(in->plan->one_way_ns) * s->dilation, LATE_SLACK_S);
+
+	c->valid = true;
+	if (difference > allowed && !has_jitter(s)) {
+		c->valid = false;
+		record_reason(c, "idle round trip %.3f ms, the profile says %.3f ms",
+			1e3 * c->idle_rtt_s, 1e3 * c->idle_rtt_expected_s);
+	}
+	if (c->lateness_p99_s > late) {
+		c->valid = false;
+		record_reason(c,
+			"the relay was late by %.3f ms (p99; up to %.3f ms is tolerated): this machine "
+			"is too slow for these links; try --dilation %.0f",
+			1e3 * c->lateness_p99_s, 1e3 * late, ceil(2 * s->dilation));
+	}
+}
+
+static void add_notes(struct record_case *c, const struct observation *o,
+	const struct verdict_input *in)
+{
+	if (o->n_exchanges == 0)
+		record_note(c, "no exchange finished in the time: nothing was merged");
+	if (in->live->end == LIVE_LIMIT)
+		record_note(c, "the run's limit of %.0f s ended it before all steps were done",
+			seconds(o->scenario->limit_ns));
+	if (in->tcp.prune_called || in->tcp.ofo_drop)
+		record_note(c,
+			"TCP was short of memory and dropped what had arrived (%" PRIu64
+			" prunes, %" PRIu64 " out-of-order drops): raise net.ipv4.tcp_mem before "
+			"blaming the link",
+			in->tcp.prune_called, in->tcp.ofo_drop);
+	if (o->silences)
+		record_note(c, "a peer was silent for longer than %.1f s %" PRIu64 " times",
+			seconds(o->scenario->transport.silence_ns), o->silences);
+	if (in->relay_cpu > .95)
+		record_note(c, "the relay used %.0f %% of a core", 100 * in->relay_cpu);
+}
+
+/* "step 2 s needs 1.57 Gbit/s for 90 % ..." : why the job does not fit, from the plan. */
+static void explain_rate(const struct plan *plan, double target, char *text, size_t size)
+{
+	char needed[32], has[32], step[32];
+	double bps = plan->needed_bps[0] / plan_targets[0] * target;
+	double step_ns = (double)plan->boundary_step_ns[0] / plan_targets[0] * target;
+
+	snprintf(text, size,
+		"; by its bytes alone the job needs %s on the wire for %.0f %%, the link has %s, just "
+		"enough for a step of %s",
+		quantity_format(needed, sizeof needed, QUANTITY_RATE, (int64_t)bps, false),
+		100 * target,
+		quantity_format(has, sizeof has, QUANTITY_RATE, (int64_t)plan->rate_bps, false),
+		quantity_format(step, sizeof step, QUANTITY_TIME, (int64_t)step_ns, false));
+}
+
+static void print_value(char *text, size_t size, enum metric metric, double value)
+{
+	if (isnan(value))
+		snprintf(text, size, "unknown");
+	else if (metric == METRIC_WIRE_RATE)
+		quantity_format(text, size, QUANTITY_RATE, (int64_t)value, false);
+	else if (metric == METRIC_EXCHANGE_P50 || metric == METRIC_EXCHANGE_P99)
+		quantity_format(text, size, QUANTITY_TIME, (int64_t)(value * 1e9), false);
+	else
+		snprintf(text, size, "%.1f %%", 100 * value);
+}
+
+static void say_expectation(struct record_case *c, const struct verdict_input *in,
+	 const struct expectation *x, double got, bool holds)
+{
+	char got_text[64], want_text[64], why[256] = "";
+
+	print_value(got_text, sizeof got_text, x->metric, got);
+	print_value(want_text, sizeof want_text, x->metric, x->value);
+	if (!holds && (x->metric == METRIC_USEFUL_WORK || x->metric == METRIC_COMPUTE_UTILISATION) &&
+		in->plan->predicted_utilisation < x->value)
+		explain_rate(in->plan, x->value, why, sizeof why);
+	c->because = memory_format("%s %s, expected %s %s%s", metric_name(x->metric), got_text,
+		expect_op_name(x->op), want_text, why);
+}
+
+static void judge_expectations(struct record_case *c, const struct scenario *s,
+	const struct verdict_input *in)
+{
+	bool all = true;
+
+	for (size_t i = 0; i < s->n_expect; i++) {
+		const struct expectation *x = &s->expect[i];
+		double got = metric_value(c, x->metric);
+		bool holds = compare(got, x->op, x->value);
+
+		struct record_expect *out = record_add_expect(
+			c, metric_name(x->metric), expect_op_name(x->op));
+
+		out->want = x->value;
+		out->got = got;
+		out->holds = holds;
+		if (c->because && (holds || !all))
+			continue;
+		cleanup_free(&c->because);
+		c->because = NULL;
+		say_expectation(c, in, x, got, holds);
+		all = all && holds;
+	}
+	cleanup_free(&c->verdict);
+	c->verdict = memory_string(!s->n_expect ? "none" : all ? "holds" : "fails");
+}
+
+static void judge(struct record_case *c, const struct scenario *s, const struct verdict_input *in)
+{
+	judge_expectations(c, s, in);
+	if (in->partial || !c->valid) {
+		cleanup_free(&c->verdict);
+		cleanup_free(&c->because);
+		c->verdict = memory_string(in->partial ? "partial" : "invalid");
+		c->because = memory_string(in->partial ? in->why_partial : c->reasons[0]);
+	}
+	c->partial = in->partial;
+}
+
+void verdict_make(struct record_case *c, const struct observation *o,
+	const struct verdict_input *in)
+{
+	const struct scenario *s = o->scenario;
+	struct ledger_totals totals;
+
+	c->wall_s = seconds(in->live->wall_ns);
+	observation_totals(o, in->live->wall_ns, &totals);
+	c->useful_work = totals.useful_work;
+	c->compute_utilisation = totals.compute_utilisation;
+	c->availability = totals.availability;
+	c->participation = o->merges ? (double)o->contributors /
+		((double)o->merges * s->job.n_learners) : NAN;
+	add_participants(c, o);
+	add_exchanges(c, o);
+	add_wire(c, o);
+	add_faults(c, s, in);
+	add_idle_rtt(c, s, in->live);
+	c->payload_expected_bytes = o->payload_expected;
+	c->payload_sent_bytes = c->framing_bytes = c->retransmits = 0;
+	for (int p = 0; p < in->live->n_participants; p++) {
+		c->payload_sent_bytes += (double)in->live->bytes[p].payload_sent;
+		c->framing_bytes += (double)in->live->bytes[p].framing_sent;
+		for (int q = 0; q < in->live->n_participants; q++)
+			c->retransmits += (double)o->retransmits[p][q];
+	}
+	c->relay_cpu = in->relay_cpu;
+	c->prune_called = (double)in->tcp.prune_called;
+	judge_fidelity(c, s, in);
+	add_notes(c, o, in);
+	judge(c, s, in);
+}
+
+enum exit_status verdict_status(const struct record *record)
+{
+	enum exit_status status = STATUS_HOLDS;
+
+	for (size_t i = 0; i < record->n_cases; i++) {
+		const char *v = record->cases[i]->verdict;
+
+		if (!v || !strcmp(v, "partial") || !strcmp(v, "invalid"))
+			return STATUS_INVALID;
+		if (!strcmp(v, "fails"))
+			status = STATUS_FAILED;
+	}
+	return status;
+}

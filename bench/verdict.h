@@ -1,0 +1,33 @@
+/*
+ * From an observation to a case's record: totals, wire rates, fidelity, expectations and the
+ * verdict with the sentence that gives its reason.
+ */
+#pragma once
+
+#include "bench/host.h"
+#include "bench/live/live.h"
+#include "bench/observe.h"
+#include "bench/plan.h"
+#include "results/record.h"
+
+/* What else is known when a case has ended. */
+struct verdict_input {
+	const struct plan *plan;
+	const struct live_result *live;
+	const struct fault *faults;
+	size_t n_faults;
+	struct host_tcp tcp;
+	double relay_cpu; /* share of one core over the run; NaN if unknown */
+	bool partial;     /* cut short by a signal or an error */
+	const char *why_partial;
+};
+
+/* Fills c from the scenario alone: set values, assumptions, what the plan says. */
+void verdict_plan(struct record_case *c, const struct scenario *s, const struct plan *plan);
+
+/* Fills the rest. The observation must have ended. */
+void verdict_make(struct record_case *c, const struct observation *o,
+	const struct verdict_input *in);
+
+/* The exit status all cases together lead to. */
+enum exit_status verdict_status(const struct record *record);

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SIGKILL at 20 random moments (a fixed seed) of set-up, run and tear-down leaves nothing: no
+# process, no namespace, no device, no sysctl changed. Processes are found by a marker in their
+# environment, namespaces by the inodes that the marked processes were seen in.
+. "$(dirname "$0")/tap.sh"
+need_root
+
+export NARROWLINK_KILL_TEST=$$
+RANDOM=4242
+small_scenario 4 >"$work/small.yaml"
+
+marked() {
+	grep -lzx "NARROWLINK_KILL_TEST=$$" /proc/[0-9]*/environ 2>/dev/null |
+		cut -d/ -f3 | while read -r pid; do
+		[ "$(readlink "/proc/$pid/exe" 2>/dev/null)" = "$(readlink -f "$NARROWLINK")" ] && echo "$pid"
+	done
+}
+
+namespaces() {
+	local pid
+	for pid in $(marked); do
+		readlink "/proc/$pid/ns/net" "/proc/$pid/ns/uts" 2>/dev/null
+	done | sort -u
+}
+
+settings() {
+	sysctl -a 2>/dev/null | grep -E '^net\.(core\.[rw]mem|ipv4\.(tcp_[rw]?mem|tcp_congestion|tcp_slow|ip_forward|tcp_no_metrics)|ipv6\.conf\.(all|default)\.)'
+	ip -o link show | awk -F': ' '{ print $2 }'
+	ls /run/netns 2>/dev/null
+}
+
+own=$(readlink /proc/self/ns/net /proc/self/ns/uts)
+settings >"$work/before"
+
+gone() {
+	local pids spaces i ns
+	"$NARROWLINK" run -q "$work/small.yaml" --out "$work/run-$1" >/dev/null 2>&1 &
+	local pid=$!
+	sleep "$2"
+	pids=$(marked)
+	spaces=$(namespaces | grep -vF "$own")
+	kill -KILL $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	for i in $(seq 50); do
+		[ -z "$(marked)" ] && break
+		sleep 0.1
+	done
+	[ -z "$(marked)" ] || { echo "processes left: $(marked)"; return 1; }
+	for ns in $spaces; do
+		! readlink /proc/[0-9]*/ns/net /proc/[0-9]*/ns/uts 2>/dev/null | grep -qxF "$ns" ||
+			{ echo "namespace left: $ns"; return 1; }
+	done
+	settings | diff "$work/before" -
+}
+
+for i in $(seq 20); do
+	moment=$(awk -v r=$RANDOM 'BEGIN { printf "%.3f", r / 32768 * 2.5 }')
+	check "killed after $moment s: nothing is left" gone "$i" "$moment"
+done
+finish

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# The program as a user runs it: a verdict and a run folder, an interruption, a full disk.
+. "$(dirname "$0")/tap.sh"
+need_root
+
+small_scenario 6 >"$work/small.yaml"
+command=("$NARROWLINK" run "$work/small.yaml" --out "$work/run")
+check "a small run holds" expect 0 'holds' 'report.html'
+for file in run.json samples.csv tcp.csv events.csv scenario.yaml resolved.yaml report.html; do
+	check "the run folder has $file" test -s "$work/run/$file"
+done
+check "scenario.yaml is the file as given" cmp "$work/small.yaml" "$work/run/scenario.yaml"
+check "run.json has the schema" grep -q '"narrowlink/run/1"' "$work/run/run.json"
+check "no NaN in run.json" bash -c '! grep -qi nan "$1"' - "$work/run/run.json"
+cp -r "$work/run" "$work/copy"
+command=("$NARROWLINK" report "$work/copy")
+check "report makes it again" expect 0 'holds'
+command=("$NARROWLINK" run "$work/small.yaml" --out "$work/run")
+check "a run folder is never overwritten" expect 2 "$work/run"
+command=("$NARROWLINK" run -q "$work/small.yaml" --set 'expect.useful_work=>= 100 %' --out "$work/fails")
+check "an expectation that fails: status 1" expect 1 'fails'
+command=("$NARROWLINK" run -q "$work/small.yaml" --dilation 2 --out "$work/slow")
+check "dilation 2 holds too" expect 0 'holds'
+
+interrupt() {
+	"$NARROWLINK" run "$work/long.yaml" --out "$work/$1" >"$work/$1.out" 2>&1 &
+	local pid=$! status=0
+	sleep 4
+	kill -"$1" $pid
+	wait $pid || status=$?
+	cat "$work/$1.out"
+	[ $status -eq 4 ] && grep -q '"partial"' "$work/$1/run.json" && [ -s "$work/$1/report.html" ]
+}
+small_scenario 500 >"$work/long.yaml"
+check "SIGTERM: written, marked partial, status 4" interrupt TERM
+# A background job of a script ignores SIGINT from birth; the program takes it all the same.
+check "SIGINT: the same" interrupt INT
+
+# A disk of 48 KiB fills within seconds; what was written stays readable by whole lines.
+full_disk() {
+	unshare -m bash -c '
+		set -e
+		mkdir "$2/disk"
+		mount -t tmpfs -o size=48k none "$2/disk"
+		status=0
+		"$1" run "$2/long.yaml" --out "$2/disk/run" >"$2/full.out" 2>&1 || status=$?
+		cat "$2/full.out"
+		grep -q "No space left" "$2/full.out"
+		[ $status -ne 0 ]
+		[ -s "$2/disk/run/samples.csv" ]
+		awk -F, "NR == 1 { n = NF } NF != n { exit 1 }" "$2/disk/run/samples.csv"
+		[ -z "$(tail -c 1 "$2/disk/run/samples.csv")" ]
+	' - "$NARROWLINK" "$work"
+}
+check "a full disk: a clear error, whole lines" full_disk
+finish

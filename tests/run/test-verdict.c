@@ -1,0 +1,250 @@
+/*
+ * The observer and the verdict on a made-up case whose figures are known: two learners, ten
+ * steps of 1 s, one of them down for a while, links that carried what a fake backend says.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "bench/verdict.h"
+#include "tests/test.h"
+
+static uint64_t carried; /* bytes, every direction */
+static int64_t late_ns;
+
+static void fake_stats(
+	const struct backend_run *run, int site, enum direction d, struct link_stats *out)
+{
+	memset(out, 0, sizeof *out);
+	out->sent_bytes = carried;
+	out->drop_segments[DROP_RANDOM] = 3;
+	if (d == DOWN)
+		histogram_add(&out->lateness, late_ns);
+}
+
+static const struct backend fake = {.name = "fake", .stats = fake_stats};
+static struct link_profile wan = {
+	.direction = {{.base = {.rate_bps = 100000000, .queue_bytes = 100000, .delay_ns = 10 * NS_PER_MS}},
+		{.base = {.rate_bps = 100000000, .queue_bytes = 100000, .delay_ns = 10 * NS_PER_MS}}},
+};
+static struct expectation expect[] = {
+	{METRIC_USEFUL_WORK, EXPECT_GE, .75},
+	{METRIC_WIRE_RATE, EXPECT_LE, 100e6},
+};
+
+struct fixture {
+	struct scenario s;
+	struct link_plan links;
+	struct observation o;
+	struct live_result live;
+	struct plan plan;
+	struct record *record;
+	struct record_case *c;
+};
+
+static struct fixture *make(void)
+{
+	static struct fixture f;
+	struct job *job = &f.s.job;
+
+	memset(&f, 0, sizeof f);
+	*job = (struct job){.n_learners = 2, .parameters = 1000, .bits = 16, .step_ns = NS_PER_S,
+		.speed = {1, 1}, .steps = 10, .period = 1, .fragments = 1, .buckets = 1};
+	f.s.dilation = 1;
+	f.s.n_sites = 2;
+	f.s.n_links = 1;
+	f.s.links = &wan;
+	f.s.strategy = strategy_find("data-parallel");
+	f.s.expect = expect;
+	f.s.n_expect = 2;
+	f.s.limit_ns = 100 * NS_PER_S;
+	for (int i = 0; i < 2; i++) {
+		snprintf(f.s.sites[i].name, sizeof f.s.sites[i].name, "site-%d", i + 1);
+		f.s.sites[i].accelerators = 8;
+		f.links.links[i][UP] = f.links.links[i][DOWN] = wan.direction[UP];
+		for (int j = 0; j < 2; j++)
+			f.live.idle_rtt_ns[i][j] = 40 * NS_PER_MS + 100 * NS_PER_US;
+	}
+	plan_make(&f.plan, &f.s);
+	f.live.n_participants = 2;
+	f.live.wall_ns = 12 * NS_PER_S;
+	f.o = (struct observation){.scenario = &f.s, .backend = &fake, .link_plan = &f.links};
+	f.record = record_new();
+	f.c = record_add_case(f.record, "case");
+	carried = 0;
+	late_ns = 50 * NS_PER_US;
+	observation_begin(&f.o);
+	return &f;
+}
+
+static void step(struct fixture *f, int p, int64_t at_ns, int64_t n)
+{
+	observe_report(&f->o, p, at_ns, &(struct rt_report){.kind = REPORT_STEP, .a = n});
+	observe_report(&f->o, p, at_ns, &(struct rt_report){.kind = REPORT_EXCHANGE, .a = n, .amount = .2});
+	observe_report(&f->o, p, at_ns, &(struct rt_report){.kind = REPORT_USEFUL, .amount = 1});
+}
+
+/* Both learners: 1 s compute and 0.2 s exposed communication, ten times; 12 s in all. */
+static void play(struct fixture *f)
+{
+	observe_links(&f->o, 0);
+	for (int p = 0; p < 2; p++)
+		observe_report(&f->o, p, 0, &(struct rt_report){.kind = REPORT_MEASURE});
+	for (int64_t n = 0; n < 10; n++) {
+		int64_t at_ns = n * 1200 * NS_PER_MS;
+
+		for (int p = 0; p < 2; p++) {
+			observe_state(&f->o, p, at_ns, STATE_COMPUTE);
+			observe_state(&f->o, p, at_ns + NS_PER_S, STATE_EXPOSED_COMM);
+			step(f, p, at_ns + 1200 * NS_PER_MS, n);
+		}
+		for (int64_t t = 100; t <= 1200; t += 100) {
+			carried += 500000; /* 40 Mbit/s */
+			observe_links(&f->o, at_ns + t * NS_PER_MS);
+		}
+	}
+	observation_end(&f->o, f->live.wall_ns);
+}
+
+static void judge(struct fixture *f, bool partial)
+{
+	const struct verdict_input in = {
+		.plan = &f->plan,
+		.live = &f->live,
+		.relay_cpu = NAN,
+		.partial = partial,
+		.why_partial = "interrupted",
+	};
+
+	verdict_plan(f->c, &f->s, &f->plan);
+	verdict_make(f->c, &f->o, &in);
+}
+
+static void release(struct fixture *f)
+{
+	observation_release(&f->o);
+	record_free(f->record);
+}
+
+static void figures_are_those_played(void **state)
+{
+	struct fixture *f = make();
+
+	play(f);
+	judge(f, false);
+	assert_near(f->c->useful_work, 10. / 12, 1e-9);
+	assert_near(f->c->compute_utilisation, 10. / 12, 1e-9);
+	assert_near(f->c->availability, 1, 0);
+	assert_int_equal(f->c->exchange_n, 20);
+	assert_near(f->c->exchange_p99_s, .2, 1e-12);
+	assert_int_equal(f->c->n_wire, 4);
+	assert_near(f->c->wire[0].mean_bps, 40e6, 1);
+	assert_near(f->c->wire[0].peak_1s_bps, 40e6, 1);
+	assert_near(f->c->wire[3].limit_bps, 100e6, 0);
+	assert_near(f->c->idle_rtt_expected_s, .040 + 4 * 84 * 8 / 100e6, 1e-9);
+	assert_near(f->c->idle_rtt_s, .0401, 1e-12);
+	assert_near(f->c->participants[1].ledger_s[STATE_COMPUTE], 10, 1e-9);
+	assert_near(f->c->participants[1].wall_s, 12, 1e-9);
+	assert_string_equal(f->c->verdict, "holds");
+	assert_int_equal(verdict_status(f->record), STATUS_HOLDS);
+	release(f);
+}
+
+/* Ring over two: each sends the whole payload of 2000 bytes per exchange. */
+static void payload_follows_the_formula(void **state)
+{
+	struct fixture *f = make();
+
+	play(f);
+	f->live.bytes[0].payload_sent = f->live.bytes[1].payload_sent = 20000;
+	judge(f, false);
+	assert_near(f->c->payload_expected_bytes, 40000, 0);
+	assert_near(f->c->payload_sent_bytes, 40000, 0);
+	release(f);
+}
+
+static void a_failed_expectation_says_which(void **state)
+{
+	struct fixture *f = make();
+
+	expect[0].value = .9;
+	play(f);
+	judge(f, false);
+	assert_string_equal(f->c->verdict, "fails");
+	assert_non_null(strstr(f->c->because, "useful_work 83.3 %, expected >= 90.0 %"));
+	assert_int_equal(verdict_status(f->record), STATUS_FAILED);
+	expect[0].value = .75;
+	release(f);
+}
+
+static void a_link_that_was_not_the_link_is_invalid(void **state)
+{
+	struct fixture *f = make();
+
+	play(f);
+	f->live.idle_rtt_ns[1][0] = 41 * NS_PER_MS; /* 1 ms above: 1 % is 0.4 ms, 0.5 allowed */
+	judge(f, false);
+	assert_string_equal(f->c->verdict, "invalid");
+	assert_non_null(strstr(f->c->because, "41.000 ms"));
+	assert_int_equal(verdict_status(f->record), STATUS_INVALID);
+	release(f);
+}
+
+static void a_late_relay_is_invalid(void **state)
+{
+	struct fixture *f = make();
+
+	late_ns = 2 * NS_PER_MS; /* 5 % of 20 ms one way is 1 ms */
+	play(f);
+	judge(f, false);
+	assert_string_equal(f->c->verdict, "invalid");
+	assert_non_null(strstr(f->c->because, "--dilation 2"));
+	release(f);
+}
+
+static void an_interrupted_run_is_partial(void **state)
+{
+	struct fixture *f = make();
+
+	play(f);
+	judge(f, true);
+	assert_string_equal(f->c->verdict, "partial");
+	assert_string_equal(f->c->because, "interrupted");
+	assert_near(f->c->useful_work, 10. / 12, 1e-9);
+	assert_int_equal(verdict_status(f->record), STATUS_INVALID);
+	release(f);
+}
+
+static void a_burst_is_seen_in_the_peak_only(void **state)
+{
+	struct fixture *f = make();
+
+	observe_links(&f->o, 0);
+	for (int tick = 1; tick <= 100; tick++) {
+		carried += tick > 40 && tick <= 50 ? 1000000 : 0; /* 80 Mbit/s for one second */
+		observe_links(&f->o, tick * 100 * NS_PER_MS);
+	}
+	f->live.wall_ns = 10 * NS_PER_S;
+	observation_end(&f->o, f->live.wall_ns);
+	judge(f, false);
+	assert_near(f->c->wire[1].mean_bps, 8e6, 1);
+	assert_near(f->c->wire[1].peak_1s_bps, 80e6, 1);
+	assert_string_equal(f->c->verdict, "fails"); /* nothing was useful */
+	assert_string_equal(f->c->notes[0], "no exchange finished in the time: nothing was merged");
+	release(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(figures_are_those_played),
+		cmocka_unit_test(payload_follows_the_formula),
+		cmocka_unit_test(a_failed_expectation_says_which),
+		cmocka_unit_test(a_link_that_was_not_the_link_is_invalid),
+		cmocka_unit_test(a_late_relay_is_invalid),
+		cmocka_unit_test(an_interrupted_run_is_partial),
+		cmocka_unit_test(a_burst_is_seen_in_the_peak_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
