@@ -25,7 +25,7 @@ bool fault_is_on(const struct record_case *c, const struct record_fault *f, cons
 static bool fault_span(
 	const struct chart_source *from, const struct record_fault *f, struct span *out)
 {
-	if (!f->happened || !(f->at_s >= 0) || f->at_s >= from->until_s)
+	if (!(f->at_s >= 0) || f->at_s >= from->until_s)
 		return false;
 	out->from_s = f->at_s;
 	out->until_s = fmin(from->until_s, f->at_s + (f->for_s >= 0 ? f->for_s : 0));

@@ -11,7 +11,7 @@ const struct paint paint_useful = {"compute, useful", "#0072B2", "solid 1", NULL
 const struct paint paint_lost = {"compute, lost", "#D55E00", "pattern 1", "#D55E00", 1};
 const struct paint paint_crash = {"crash", "#D55E00", "solid 0.30", NULL, 1};
 const struct paint paint_blackout = {"blackout", "#555555", "solid 0.40", NULL, 1};
-const struct paint paint_outage = {"link down", "#999999", "solid 0.35", NULL, 1};
+const struct paint paint_outage = {"link down", "#999999", "solid 0.50", NULL, 1};
 const struct paint paint_up = {"up", "#332288", "solid 1", NULL, 1};	 /* 51 */
 const struct paint paint_down = {"down", "#66BBDD", "solid 1", NULL, 1}; /* 165 */
 

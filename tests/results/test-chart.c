@@ -243,6 +243,75 @@ static void test_useful_rows(void **state)
 	scratch_free(dir);
 }
 
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+static void sampled(struct folder *f, const char *site, double mbps, double limit, bool down_at_3)
+{
+	for (int t = 1; t <= 4; t++)
+		folder_sample(f, &(struct folder_sample){0, t, site, "up", mbps * 1e6, limit, NAN,
+					 0, .1, down_at_3 && t == 3});
+}
+
+/*
+ * Two sites, the first without a known limit: their blocks stay in step. Of four faults two are
+ * shaded, each in its own site's panel: one never happened, one hit somebody else. The second
+ * site's link goes down by itself at 3 s.
+ */
+static void test_wire_panels(void **state)
+{
+	char *dir = scratch_new();
+	struct record *r = record_new();
+	struct record_case *c = record_add_case(r, "");
+	_free_ char *charts = memory_format("%s/charts", dir), *data = NULL, *script = NULL;
+	struct folder *f;
+	const struct {
+		const char *target;
+		double at_s;
+		bool happened;
+	} faults[] = {{"a", 1, true}, {"learner-b", 1.5, true}, {"a", 2, false}, {"c", 2.5, true}};
+
+	need_gnuplot();
+	record_add_participant(c, "learner-b", "learner", "b");
+	for (size_t i = 0; i < 4; i++) {
+		struct record_fault *fault = record_add_fault(c, "crash", faults[i].target);
+
+		fault->at_s = faults[i].at_s;
+		fault->for_s = .25;
+		fault->happened = faults[i].happened;
+	}
+	assert_int_equal(folder_create(&f, dir, NULL, &(struct error){0}), 0);
+	sampled(f, "a", 100, NAN, false);
+	sampled(f, "b", 200, 800e6, true);
+	folder_free(f);
+	drawn(dir, r);
+	data = scratch_read(charts, "wire.dat");
+	assert_string_equal(data, "# a: time (s), rate up, rate down (bit/s)\n"
+				  "0\t100000000\tNaN\t\n1\t100000000\tNaN\t\n3\t100000000\tNaN\t\n4"
+				  "\t100000000\tNaN\t\n\n\n"
+				  "# a: time (s), limit up, limit down (bit/s)\nNaN\tNaN\tNaN\n\n\n"
+				  "# b: time (s), rate up, rate down (bit/s)\n"
+				  "0\t200000000\tNaN\t\n1\t200000000\tNaN\t\n3\t200000000\tNaN\t\n4"
+				  "\t200000000\tNaN\t\n\n\n"
+				  "# b: time (s), limit up, limit down (bit/s)\n"
+				  "0\t800000000\tNaN\t\n1\t800000000\tNaN\t\n3\t800000000\tNaN\t\n4"
+				  "\t800000000\tNaN\t\n\n\n");
+	script = scratch_read(charts, "wire.gp");
+	assert_non_null(strstr(script, "rectangle from first 1, graph 0 to first 1.25, graph 1"));
+	assert_non_null(strstr(script, "rectangle from first 1.5, graph 0 to first 1.75, graph 1"));
+	assert_non_null(strstr(script, "rectangle from first 3, graph 0 to first 4, graph 1"));
+	assert_int_equal(count(script, "rectangle from first"), 3);
+	assert_non_null(strstr(script, "'wire.dat' index 3 using 1:($2/1e+06) with lines"));
+	record_free(r);
+	scratch_free(dir);
+}
+
 /* Names that would be markup, options, substitutions, commands or new lines, were they not quoted.
  */
 static void test_hostile_names(void **state)
@@ -332,6 +401,23 @@ static void test_again_by_hand(void **state)
 		again = scratch_read(charts, file);
 		assert_string_equal(first, again);
 	}
+	record_free(r);
+	scratch_free(dir);
+}
+
+/* What the user's own start-up file says does not get into our charts. */
+static void test_users_settings(void **state)
+{
+	_free_ char *old = memory_string(getenv("HOME"));
+	char *dir = scratch_new();
+	struct record *r = record_new();
+
+	need_gnuplot();
+	scratch_write(dir, ".gnuplot", "exit status 5\n");
+	record_add_case(r, "")->useful_work = .5;
+	setenv("HOME", dir, 1);
+	drawn(dir, r);
+	setenv("HOME", old ? old : "/", 1);
 	record_free(r);
 	scratch_free(dir);
 }
@@ -481,8 +567,10 @@ int main(void)
 		cmocka_unit_test(test_ledger_edges),
 		cmocka_unit_test(test_exchange_steps),
 		cmocka_unit_test(test_useful_rows),
+		cmocka_unit_test(test_wire_panels),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_again_by_hand),
+		cmocka_unit_test(test_users_settings),
 		cmocka_unit_test(test_torn_tables),
 		cmocka_unit_test(test_nothing_at_all),
 		cmocka_unit_test(test_gnuplot_missing),

@@ -12,14 +12,32 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "results/folder.h"
 #include "scratch.h"
+
+/*
+ * In the place of libc's, so that two runs can be made to choose the same name: every number comes
+ * `repeat` times (0: random).
+ */
+static unsigned repeat, drawn;
+
+ssize_t getrandom(void *buf, size_t n, unsigned flags)
+{
+	unsigned number = repeat ? drawn++ / repeat : 0;
+
+	if (!repeat)
+		return syscall(SYS_getrandom, buf, n, flags);
+	memcpy(buf, &number, sizeof number);
+	return sizeof number;
+}
 
 static struct folder *created(const char *dir)
 {
@@ -107,6 +125,36 @@ static void test_chosen_name(void **state)
 	assert_non_null(strstr(folder_path(b), "Z-run-"));
 	folder_free(a);
 	folder_free(b);
+	assert_int_equal(chdir(home), 0);
+	free(home);
+	scratch_free(dir);
+}
+
+/* The same id in the same second: the second run takes another; and gives up if there is none. */
+static void test_taken_names(void **state)
+{
+	char *dir = scratch_new(), *home = getcwd(NULL, 0);
+	struct folder *f[3] = {NULL};
+	struct error err = {0};
+
+	assert_int_equal(chdir(dir), 0);
+	repeat = 3;
+	drawn = 0;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(folder_create(&f[i], NULL, "same", &err), 0);
+	assert_string_not_equal(folder_path(f[0]), folder_path(f[1]));
+	assert_string_not_equal(folder_path(f[1]), folder_path(f[2]));
+	for (int i = 0; i < 3; i++)
+		f[i] = folder_free(f[i]);
+	repeat = 100000;
+	drawn = 0;
+	for (int i = 0; i < 3 && err.status == STATUS_HOLDS; i++) /* a second may end between two */
+		if (!folder_create(&f[i], NULL, "same", &err))
+			f[i] = folder_free(f[i]);
+	repeat = 0;
+	assert_int_equal(err.status, STATUS_MACHINE);
+	assert_non_null(
+		strstr(err.text, "cannot create a run folder in results/runs: File exists"));
 	assert_int_equal(chdir(home), 0);
 	free(home);
 	scratch_free(dir);
@@ -257,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_chosen_name),
+		cmocka_unit_test(test_taken_names),
 		cmocka_unit_test(test_names_are_unique),
 		cmocka_unit_test(test_never_written_over),
 		cmocka_unit_test(test_put),

@@ -115,12 +115,14 @@ static void test_text_is_made_valid(void **state)
 
 	r->title = memory_string("a\xff"
 				 "b\xc0\xaf\xed\xa0\x80"
-				 "c\xe2\x82");
+				 "c\xe0\x80\x80\xf4\x90\x80\x80"
+				 "d\xe2\x82");
 	text = written(r);
 	back = parsed(text);
 	/* one mark per byte that belongs to nothing */
 #define FFFD "\xef\xbf\xbd"
-	assert_string_equal(back->title, "a" FFFD "b" FFFD FFFD FFFD FFFD FFFD "c" FFFD FFFD);
+	assert_string_equal(back->title, "a" FFFD "b" FFFD FFFD FFFD FFFD FFFD
+					 "c" FFFD FFFD FFFD FFFD FFFD FFFD FFFD "d" FFFD FFFD);
 	record_free(r);
 	record_free(back);
 }
