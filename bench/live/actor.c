@@ -183,6 +183,15 @@ void actor_forget(struct actor *a, int peer)
 	a->count = kept;
 }
 
+uint64_t actor_pending(const struct actor *a)
+{
+	uint64_t n = a->count + (a->compute.timer.node.index > 0);
+
+	for (int i = 0; i < ACTOR_TIMERS; i++)
+		n += a->timers[i].timer.node.index > 0;
+	return n;
+}
+
 void actor_settle(struct actor *a)
 {
 	struct rt_event event;

@@ -53,5 +53,7 @@ void actor_start(struct actor *a, uint32_t incarnation);
 void actor_post(struct actor *a, const struct rt_event *event, int64_t at_ns);
 /* Messages of this peer that are queued are gone. */
 void actor_forget(struct actor *a, int peer);
+/* Timers set and events queued: what may still make the strategy act without a message. */
+uint64_t actor_pending(const struct actor *a);
 /* Hands over all queued events, once started. */
 void actor_settle(struct actor *a);

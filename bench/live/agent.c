@@ -62,6 +62,19 @@ static void fail(struct agent *a, const char *text)
 	outbox_put(&a->outbox, &news);
 }
 
+/*
+ * What was received is published last: whoever sees it sees what it has led to. See drained()
+ * in live.c.
+ */
+static void publish(struct agent *a)
+{
+	struct live_flow *flow = &a->setup->counters->flow;
+
+	counter_write(&flow->sent, a->mesh.sent);
+	counter_write(&flow->pending, actor_pending(&a->actor));
+	counter_write(&flow->received, a->mesh.received);
+}
+
 static void settle(struct loop *loop)
 {
 	struct agent *a = container_of(loop, struct agent, loop);
@@ -71,6 +84,7 @@ static void settle(struct loop *loop)
 		actor_settle(&a->actor);
 		mesh_settle(&a->mesh);
 	} while (a->actor.started && a->actor.count);
+	publish(a);
 	if (outbox_flush(&a->outbox) < 0)
 		a->stop = true;
 	blocked = outbox_pending(&a->outbox);

@@ -117,11 +117,9 @@ int crew_start(struct crew *crew, int participant, int64_t t0_ns, struct error *
 	for (int i = 0; i < crew->n; i++)
 		setup.alive[i] = crew->members[i].pid > 0;
 	setup.counters = &crew->counters[participant];
-	setup.counters->flow = (struct mesh_flow){0};
 	setup.mesh.self = participant;
 	setup.mesh.link = &setup.counters->link;
 	setup.mesh.local = &setup.counters->local;
-	setup.mesh.flow = &setup.counters->flow;
 	setup.mesh.rate_bps =
 		(int64_t)((double)s->links[s->sites[site].link].direction[UP].base.rate_bps /
 			  s->dilation);
@@ -202,6 +200,7 @@ void crew_kill(struct crew *crew, int participant)
 	while (read_news(m, 0) >= 0)
 		;
 	reap(m);
+	crew->counters[participant].flow = (struct live_flow){0};
 	crew->setup.mesh.nodes[participant].incarnation++;
 }
 

@@ -43,7 +43,6 @@ struct live {
 	struct action *actions;
 	struct loop_timer tick, act, limit, drain;
 	int64_t drain_until_ns;
-	uint64_t drained[2]; /* sent and received at the last look */
 };
 
 static int64_t scenario_ns(const struct live *l, int64_t real_ns)
@@ -88,7 +87,8 @@ static void finish(struct live *l, enum live_end end, int64_t at_ns)
 		return;
 	}
 	l->phase = DRAINING;
-	l->drain_until_ns = l->loop.now_ns + DRAIN_MAX_NS;
+	l->drain_until_ns =
+		l->loop.now_ns + (int64_t)((double)DRAIN_MAX_NS * l->scenario->dilation);
 	loop_timer_set(&l->loop, &l->drain, l->loop.now_ns);
 }
 
@@ -183,26 +183,31 @@ static void limit_due(struct loop_timer *timer)
 }
 
 /*
- * What is under way has arrived when as many messages were received as sent, twice in a row:
- * counters only grow, so nothing was on its way in between.
+ * Whether nothing is under way. Received is read first and sent last, and an agent publishes
+ * them the other way round: so when they are equal, all that had been sent was received, what it
+ * led to is counted, and with no timer set nothing can follow.
  */
+static bool drained(const struct live *l)
+{
+	uint64_t received = 0, pending = 0, sent = 0;
+
+	for (int i = 0; i < l->crew.n; i++)
+		received += counter_read(&l->crew.counters[i].flow.received);
+	for (int i = 0; i < l->crew.n; i++)
+		pending += counter_read(&l->crew.counters[i].flow.pending);
+	for (int i = 0; i < l->crew.n; i++)
+		sent += counter_read(&l->crew.counters[i].flow.sent);
+	return sent == received && !pending;
+}
+
 static void drain_due(struct loop_timer *timer)
 {
 	struct live *l = container_of(timer, struct live, drain);
-	uint64_t sent = 0, received = 0;
 
-	for (int i = 0; i < l->crew.n; i++) {
-		sent += counter_read(&l->crew.counters[i].flow.sent);
-		received += counter_read(&l->crew.counters[i].flow.received);
-	}
-	if ((sent == received && sent == l->drained[0] && received == l->drained[1]) ||
-		l->loop.now_ns >= l->drain_until_ns) {
+	if (drained(l) || l->loop.now_ns >= l->drain_until_ns)
 		l->phase = OVER;
-		return;
-	}
-	l->drained[0] = sent;
-	l->drained[1] = received;
-	loop_timer_set(&l->loop, timer, l->loop.now_ns + DRAIN_POLL_NS);
+	else
+		loop_timer_set(&l->loop, timer, l->loop.now_ns + DRAIN_POLL_NS);
 }
 
 /* Kills the site's learner (or the star syncer, on its own site), now. */

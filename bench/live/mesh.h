@@ -14,11 +14,6 @@ struct mesh_node {
 	uint32_t incarnation; /* the last one the controller knows of */
 };
 
-/* Messages of the sessions that exist; their sums over all agents are equal once all is drained. */
-struct mesh_flow {
-	uint64_t sent, received;
-};
-
 /* Times are real. Everything is borrowed until mesh_close. */
 struct mesh_config {
 	int self, n_nodes;
@@ -28,7 +23,6 @@ struct mesh_config {
 	int64_t attempt_ns; /* an attempt to connect that takes longer begins again */
 	int64_t beat_ns, silence_ns;
 	struct live_bytes *link, *local; /* where traffic is counted */
-	struct mesh_flow *flow;
 	struct mesh_node nodes[PARTICIPANTS_MAX];
 };
 
@@ -59,6 +53,7 @@ struct mesh {
 	int notsent_lowat;
 	struct peer *peers[PARTICIPANTS_MAX]; /* NULL at self */
 	struct peer *dirty;
+	uint64_t sent, received; /* messages in the sessions that exist */
 	size_t n_guests;
 	struct mesh_guest *guests;
 	struct loop_timer beat;

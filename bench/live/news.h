@@ -57,14 +57,27 @@ struct order {
 	int64_t t0_ns;
 };
 
+/*
+ * What is under way, for the controller to see when all is drained: the messages sent and
+ * received in the sessions that exist, and the timers that are set.
+ */
+struct live_flow {
+	uint64_t sent, pending, received;
+};
+
 /* A participant's counters, in memory that survives its crash. Only its agent writes. */
 struct live_counters {
 	struct live_bytes link, local;
-	struct mesh_flow flow;
+	struct live_flow flow;
 } __attribute__((aligned(64)));
+
+static inline void counter_write(uint64_t *counter, uint64_t value)
+{
+	__atomic_store_n(counter, value, __ATOMIC_RELEASE);
+}
 
 /* Reads a counter that another process may be writing. */
 static inline uint64_t counter_read(const uint64_t *counter)
 {
-	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+	return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
 }

@@ -89,8 +89,8 @@ static void close_session(struct peer *p)
 		channel_close(&p->channels[i]);
 	stripe_clear(&p->out);
 	assembly_clear(&p->in);
-	p->mesh->config->flow->sent -= p->sent;
-	p->mesh->config->flow->received -= p->received;
+	p->mesh->sent -= p->sent;
+	p->mesh->received -= p->received;
 	p->sent = p->received = 0;
 	p->greeted = 0;
 	p->state = PEER_DOWN;
@@ -249,7 +249,7 @@ static int greeted(struct peer *p, struct channel *c, const struct wire_frame *h
 static void deliver(struct peer *p, const struct rt_message *message)
 {
 	p->received++;
-	p->mesh->config->flow->received++;
+	p->mesh->received++;
 	p->mesh->user->message(p->mesh, p->id, message);
 }
 
@@ -381,7 +381,7 @@ void peer_send(struct peer *p, const struct rt_message *message)
 		channel_put(control_of(p),
 			&(struct wire_frame){.type = WIRE_SIGNAL, .message = *message});
 	p->sent++;
-	p->mesh->config->flow->sent++;
+	p->mesh->sent++;
 	mesh_dirty(p->mesh, p);
 }
 

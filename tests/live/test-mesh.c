@@ -22,7 +22,6 @@ struct rig {
 	struct mesh mesh;
 	struct mesh_config config;
 	struct live_bytes link, local;
-	struct mesh_flow flow;
 	int ups, losts, messages;
 	bool message_before_up;
 	struct rt_message last;
@@ -114,7 +113,6 @@ static void rig_open(struct rig *rig, int self)
 		.silence_ns = 100 * NS_PER_S,
 		.link = &rig->link,
 		.local = &rig->local,
-		.flow = &rig->flow,
 		.nodes = {{.name = "berlin (learner)", .site = 0},
 			{.name = "oslo (learner)", .site = 1}}};
 	rig->config.nodes[0].address = rig->config.nodes[1].address = address_of(0).sin_addr;
@@ -369,11 +367,11 @@ static void one_end_ends_all(void **state)
 	ghost_accept_ready(&rig, 0);
 	first = rig.session;
 	mesh_send(&rig.mesh, 0, &(struct rt_message){.bytes = 100 << 20});
-	assert_int_equal(rig.flow.sent, 1);
+	assert_int_equal(rig.mesh.sent, 1);
 	close(rig.fds[1]);
 	rig.fds[1] = -1;
 	wait_for(&rig, &rig.losts, 1);
-	assert_int_equal(rig.flow.sent, 0);
+	assert_int_equal(rig.mesh.sent, 0);
 	drain(rig.fds[2], INT64_MAX);
 	assert_true(recv(rig.fds[2], &byte, 1, 0) <= 0);
 	ghost_close(&rig);

@@ -109,14 +109,15 @@ static void on_state(void *user, int p, int64_t at_ns, enum state state)
 	struct watch *w = user;
 
 	note_time(w, p, at_ns);
-	ledger_state(&w->ledgers[p], at_ns, state);
 	if (state == STATE_DOWN) {
 		w->downs[p]++;
 		w->down_at[p] = at_ns;
-	} else if (state == STATE_RECOVER) {
-		w->recovers[p]++;
+	} else if (w->states[p] == STATE_DOWN) {
+		w->recovers[p] += state == STATE_RECOVER;
 		w->recover_at[p] = at_ns;
 	}
+	w->states[p] = state;
+	ledger_state(&w->ledgers[p], at_ns, state);
 }
 
 static void on_report(void *user, int p, int64_t at_ns, const struct rt_report *report)
@@ -178,21 +179,36 @@ static void links_start(void *user, int64_t t0_ns)
 	w->t0_ns = t0_ns;
 }
 
+const struct live_observer watch_observer = {
+	NULL, on_state, on_report, on_done, on_fault, on_silence, on_tcp, on_tick};
+
+void watch_begin(struct watch *w, const struct job *job)
+{
+	w->n = job_participants(job);
+	for (int i = 0; i < w->n; i++) {
+		ledger_start(&w->ledgers[i], 0, STATE_IDLE);
+		w->done_at[i] = -1;
+		w->states[i] = STATE_IDLE;
+	}
+}
+
+void watch_end(struct watch *w, int64_t wall_ns)
+{
+	for (int i = 0; i < w->n; i++)
+		ledger_finish(&w->ledgers[i], wall_ns);
+}
+
 int world_run(struct world *w, const struct fault *faults, size_t n, struct watch *watch,
 	struct live_result *result)
 {
-	const struct live_observer observer = {
-		watch, on_state, on_report, on_done, on_fault, on_silence, on_tcp, on_tick};
+	struct live_observer observer = watch_observer;
 	int r;
 
-	watch->n = job_participants(&w->s.job);
-	for (int i = 0; i < watch->n; i++) {
-		ledger_start(&watch->ledgers[i], 0, STATE_IDLE);
-		watch->done_at[i] = -1;
-	}
+	observer.user = watch;
+	watch_begin(watch, &w->s.job);
 	r = live_run(&w->s, w->t, faults, n, links_start, &observer, result, &w->err);
-	for (int i = 0; !r && i < watch->n; i++)
-		ledger_finish(&watch->ledgers[i], result->wall_ns);
+	if (!r)
+		watch_end(watch, result->wall_ns);
 	return r;
 }
 

@@ -22,6 +22,7 @@ struct world {
 struct watch {
 	struct ledger ledgers[PARTICIPANTS_MAX];
 	int n;
+	enum state states[PARTICIPANTS_MAX];
 	int downs[PARTICIPANTS_MAX], recovers[PARTICIPANTS_MAX], recovered[PARTICIPANTS_MAX];
 	int64_t down_at[PARTICIPANTS_MAX], recover_at[PARTICIPANTS_MAX];
 	int64_t done_at[PARTICIPANTS_MAX];
@@ -38,6 +39,11 @@ struct watch {
 	void *context;
 	int64_t t0_ns; /* as told to links_start */
 };
+
+/* The callbacks of a watch; user is to be set to it. */
+extern const struct live_observer watch_observer;
+void watch_begin(struct watch *w, const struct job *job);
+void watch_end(struct watch *w, int64_t wall_ns); /* ledgers that are not finished are */
 
 /* Skips the test where sites cannot be made. Isolates the process once, at the first call. */
 void world_up(struct world *w, int n_sites, const struct strategy *strategy);
