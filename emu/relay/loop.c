@@ -29,6 +29,7 @@
 #define READ_BURST 8      /* packets of a site in one turn */
 #define DELIVER_BURST 32  /* packets to all sites in one turn */
 #define SPIN_NS (20 * NS_PER_US) /* setting the timer and waking up cost more than this */
+#define LEAD_MAX_NS (100 * NS_PER_US)
 #define PRIORITY 10       /* in SCHED_FIFO: above everyone who does not ask for more */
 #define FILES_MAX (SITES_MAX + 4)
 #define TOKEN_TIMER SITES_MAX
@@ -39,7 +40,8 @@ struct loop {
 	struct pool *pool;
 	struct engine *engine;
 	int epoll_fd, timer_fd;
-	int64_t epoch_ns, armed_ns;
+	int64_t epoch_ns, armed_ns; /* armed: for what is due then, set lead_ns earlier */
+	int64_t lead_ns;            /* how late the timer usually wakes us */
 	bool readable[SITES_MAX], ended;
 	int n_readable;
 };
@@ -94,22 +96,37 @@ static void read_sites(struct loop *loop)
 	}
 }
 
-/* What epoll_wait is to do so that the loop goes on at at_ns at the latest. */
+/*
+ * What epoll_wait is to do so that the loop goes on at at_ns at the latest. A sleeping machine
+ * needs time to wake up: the timer is set earlier by as much as it was late before.
+ */
 static int timeout_for(struct loop *loop, int64_t at_ns)
 {
 	struct itimerspec when = {0};
+	int64_t wake_ns = at_ns - loop->lead_ns;
 
-	if (at_ns != TIME_NEVER && at_ns - SPIN_NS <= clock_now_ns())
+	if (at_ns != TIME_NEVER && wake_ns - SPIN_NS <= clock_now_ns())
 		return 0;
 	if (at_ns == loop->armed_ns)
 		return -1;
 	if (at_ns != TIME_NEVER) {
-		when.it_value.tv_sec = at_ns / NS_PER_S;
-		when.it_value.tv_nsec = at_ns % NS_PER_S;
+		when.it_value.tv_sec = wake_ns / NS_PER_S;
+		when.it_value.tv_nsec = wake_ns % NS_PER_S;
 	}
 	timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 	loop->armed_ns = at_ns;
 	return -1;
+}
+
+/* The timer has woken us: how late? An eighth of the difference goes into the lead. */
+static void learn_lead(struct loop *loop)
+{
+	int64_t late_ns = clock_now_ns() - (loop->armed_ns - loop->lead_ns);
+
+	loop->armed_ns = TIME_NEVER;
+	if (late_ns > LEAD_MAX_NS)
+		late_ns = LEAD_MAX_NS;
+	loop->lead_ns += (late_ns - loop->lead_ns) / 8;
 }
 
 static void wait_events(struct loop *loop)
@@ -124,7 +141,7 @@ static void wait_events(struct loop *loop)
 		if (token == TOKEN_CONTROL) {
 			loop->ended = true;
 		} else if (token == TOKEN_TIMER) {
-			loop->armed_ns = TIME_NEVER;
+			learn_lead(loop);
 		} else if (!loop->readable[token]) {
 			loop->readable[token] = true;
 			loop->n_readable++;

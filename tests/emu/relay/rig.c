@@ -54,7 +54,7 @@ void rig_new(struct rig *rig, int n_sites, const struct rig_link *link)
 	rig_plan(rig->plan, n_sites, link);
 }
 
-void rig_up(struct rig *rig, const char *congestion, int64_t window_bytes)
+void rig_topology(struct rig *rig, const char *congestion, int64_t window_bytes)
 {
 	static bool isolated;
 	struct topology_tcp tcp = {
@@ -75,6 +75,13 @@ void rig_up(struct rig *rig, const char *congestion, int64_t window_bytes)
 		must(topology_isolate(&err), &err);
 	isolated = true;
 	must(topology_up(&rig->topology, rig->n_sites, list, &tcp, &err), &err);
+}
+
+void rig_up(struct rig *rig, const char *congestion, int64_t window_bytes)
+{
+	struct error err = {0};
+
+	rig_topology(rig, congestion, window_bytes);
 	must(backend_relay.up(&rig->run, rig->topology, rig->plan, &err), &err);
 }
 

@@ -33,6 +33,7 @@ void rig_plan(struct link_plan *plan, int n_sites, const struct rig_link *link);
  */
 void rig_new(struct rig *rig, int n_sites, const struct rig_link *link);
 void rig_up(struct rig *rig, const char *congestion, int64_t window_bytes);
+void rig_topology(struct rig *rig, const char *congestion, int64_t window_bytes); /* no links */
 void rig_down(struct rig *rig);
 
 struct link_stats rig_stats(const struct rig *rig, int site, enum direction d);

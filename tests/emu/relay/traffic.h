@@ -1,6 +1,7 @@
 /* TCP traffic for the benchmarks: as cheap as a sender and a receiver can be. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TRAFFIC_BINS 20000
@@ -9,15 +10,14 @@
 /* k connections from one site to another; shared by both ends. */
 struct traffic {
 	int from, to, port, connections;
-	int lowat;     /* the receiver wakes when so many bytes are there; 0: at every packet */
+	bool rarely;   /* the receiver wakes at 256 KiB, not at every packet */
 	int64_t bytes; /* in all, per connection; 0: until killed */
 	/* Results. */
 	volatile int listening;
 	volatile int64_t started_ns, ended_ns; /* the sender: connect to last acknowledgement */
 	volatile int64_t first_ns;             /* of the receiver's bins */
 	volatile int64_t received;
-	volatile int64_t bins[TRAFFIC_BINS]; /* payload bytes received by 10 ms */
-	/* The exact time and total of the first receive in each bin. */
+	/* Of each 10 ms: the exact time of the first receive, and the total after it. */
 	volatile int64_t mark_ns[TRAFFIC_BINS], mark_bytes[TRAFFIC_BINS];
 };
 

@@ -1,0 +1,373 @@
+/*
+ * The relay's figures, measured at the receiver: prints a table and ends with 1 when one of them
+ * is not reached. Arguments name the measurements to take; none takes all (about 3 minutes).
+ * Timings on a busy machine are worth nothing: run it alone.
+ */
+#include <errno.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <netinet/ip_icmp.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "tests/emu/relay/rig.h"
+#include "tests/emu/relay/traffic.h"
+#include "tests/emu/relay/veth.h"
+
+#define MBIT INT64_C(1000000)
+#define GBIT INT64_C(1000000000)
+#define MS NS_PER_MS
+#define PORT 5001
+#define PAYLOAD 1448
+#define FRAME 1514
+
+static int failures;
+
+/* A row: what was measured, and the range that it must lie in. */
+static void row(const char *what, double got, double low, double high, const char *unit)
+{
+	bool holds = got >= low && got <= high;
+
+	failures += !holds;
+	printf("%-58s %12.4f %-7s %10.4g .. %-10.4g %s\n", what, got, unit, low,
+		isinf(high) ? NAN : high, holds ? "ok" : "MISSED");
+	fflush(stdout);
+}
+
+/* Links of a rig with a round trip, split evenly between both accesses' two directions. */
+static void raise_rig(struct rig *rig, int n, int64_t rate_bps, int64_t rtt_ns, double window_bdp,
+	int connections, const char *congestion)
+{
+	double bdp = (double)rate_bps / 8e9 * (double)rtt_ns;
+
+	rig_new(rig, n, &(struct rig_link){.rate_bps = rate_bps, .delay_ns = rtt_ns / 4});
+	rig_up(rig, congestion,
+		(int64_t)(bdp * window_bdp / connections) + 100000);
+}
+
+struct flow {
+	struct traffic *traffic;
+	pid_t sender, receiver;
+};
+
+static struct flow flow_start(const struct rig *rig, int from, int to, int connections, bool rarely)
+{
+	struct flow f = {.traffic = rig_share(sizeof *f.traffic)};
+
+	*f.traffic = (struct traffic){
+		.from = from, .to = to, .port = PORT, .connections = connections, .rarely = rarely};
+	f.receiver = rig_spawn(rig, to, traffic_receive, f.traffic);
+	f.sender = rig_spawn(rig, from, traffic_send, f.traffic);
+	return f;
+}
+
+static void flow_stop(struct flow *f)
+{
+	rig_kill(f->sender);
+	rig_kill(f->receiver);
+}
+
+/* The most memory that the relay has had resident, in bytes. */
+static double resident(const struct rig *rig)
+{
+	char path[64], line[256];
+	long kib = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/status", backend_relay.pid(rig->run));
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "VmHWM: %ld", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return (double)kib * 1024;
+}
+
+static void bench_rates(void)
+{
+	const struct {
+		int64_t rate;
+		double tolerance;
+	} cases[] = {{10 * MBIT, 0.001}, {100 * MBIT, 0.001}, {840 * MBIT, 0.001}, {GBIT, 0.001},
+		{5 * GBIT, 0.005}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		double want = (double)cases[i].rate / 1e6 * PAYLOAD / FRAME;
+		struct link_stats s;
+		struct rig rig;
+		struct flow f;
+		char what[80];
+
+		raise_rig(&rig, 2, cases[i].rate, 20 * MS, 1.5, 2, "reno");
+		f = flow_start(&rig, 0, 1, 2, cases[i].rate >= GBIT);
+		sleep(14);
+		flow_stop(&f);
+		snprintf(what, sizeof what, "TCP payload at %g Mbit/s", (double)cases[i].rate / 1e6);
+		row(what, traffic_rate_bps(f.traffic, 3 * NS_PER_S, 13 * NS_PER_S) / 1e6,
+			want * (1 - cases[i].tolerance), want * (1 + cases[i].tolerance), "Mbit/s");
+		s = rig_stats(&rig, 1, DOWN);
+		if (cases[i].rate == 5 * GBIT)
+			row("lateness p99 at 5 Gbit/s (half load)",
+				(double)histogram_quantile(&s.lateness, 0.99) / 1e6, 0, 0.5, "ms");
+		rig_down(&rig);
+	}
+}
+
+static void bench_long(void)
+{
+	const int64_t rtt = 600 * MS; /* half of it, 375 MB, on the way there */
+	struct link_stats s;
+	struct rig rig;
+	struct flow f;
+
+	raise_rig(&rig, 2, 10 * GBIT, rtt, 1.1, 8, "reno");
+	f = flow_start(&rig, 0, 1, 8, true);
+	sleep(17);
+	row("10 Gbit/s, 600 ms: TCP payload", traffic_rate_bps(f.traffic, 11 * NS_PER_S, 16 * NS_PER_S) / 1e9,
+		9, INFINITY, "Gbit/s");
+	s = rig_stats(&rig, 0, UP);
+	row("  queue high-water", (double)s.queue_high_bytes / 1e6, 0, INFINITY, "MB");
+	row("  relay's memory over (1.3 x bytes in flight + 64 MiB)",
+		resident(&rig) /
+			(1.3 * ((double)s.queue_high_bytes + 375e6) + (64 << 20)),
+		0, 1, "");
+	s = rig_stats(&rig, 1, DOWN);
+	row("  lateness p99 (full load)", (double)histogram_quantile(&s.lateness, 0.99) / 1e6, 0,
+		INFINITY, "ms");
+	flow_stop(&f);
+	rig_down(&rig);
+}
+
+static void bench_ring(void)
+{
+	struct flow flows[8];
+	double sum = 0;
+	struct rig rig;
+
+	raise_rig(&rig, 8, 1250 * MBIT, 100 * MS, 1.3, 2, "reno");
+	for (int i = 0; i < 8; i++)
+		flows[i] = flow_start(&rig, i, (i + 1) % 8, 2, true);
+	sleep(11);
+	for (int i = 0; i < 8; i++) {
+		flow_stop(&flows[i]);
+		sum += traffic_rate_bps(flows[i].traffic, 4 * NS_PER_S, 9 * NS_PER_S) / 1e9;
+	}
+	row("eight sites at 1.25 Gbit/s, 100 ms, ring: together", sum, 8, INFINITY, "Gbit/s");
+	rig_down(&rig);
+}
+
+static double throughput(const struct rig *rig)
+{
+	struct flow f = flow_start(rig, 0, 1, 4, true);
+
+	sleep(6);
+	flow_stop(&f);
+	return traffic_rate_bps(f.traffic, 2 * NS_PER_S, 5 * NS_PER_S) / 1e9;
+}
+
+static void bench_veth(void)
+{
+	double relay, bare;
+	struct rig rig;
+
+	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 100 * GBIT, .queue_bytes = 64 << 20});
+	rig_up(&rig, "reno", 8 << 20);
+	relay = throughput(&rig);
+	rig_down(&rig);
+	rig_new(&rig, 2, &(struct rig_link){.rate_bps = GBIT});
+	veth_up(&rig, "reno", 8 << 20);
+	bare = throughput(&rig);
+	rig_down(&rig);
+	row("unlimited, no delay: relay", relay, 0, INFINITY, "Gbit/s");
+	row("bare veth pair, same sender and receiver", bare, 0, INFINITY, "Gbit/s");
+	row("  ratio", relay / bare, 0.4, INFINITY, "");
+}
+
+static double ping_ms(int fd, unsigned length, struct sockaddr_storage *to)
+{
+	struct icmphdr request = {.type = ICMP_ECHO}, reply;
+	int64_t sent_ns = clock_now_ns();
+
+	if (sendto(fd, &request, sizeof request, 0, (struct sockaddr *)to, length) < 0 ||
+		recv(fd, &reply, sizeof reply, 0) < 0)
+		return NAN;
+	return (double)(clock_now_ns() - sent_ns) / 1e6;
+}
+
+/* Not to measure how long this process waits for a processor. */
+static void be_punctual(int policy)
+{
+	const struct sched_param param = {.sched_priority = policy == SCHED_FIFO ? 5 : 0};
+
+	sched_setscheduler(0, policy, &param);
+}
+
+static void bench_rtt(void)
+{
+	const int64_t rtts[] = {2 * MS, 20 * MS, 600 * MS};
+
+	for (size_t i = 0; i < sizeof rtts / sizeof *rtts; i++) {
+		int n = rtts[i] > 100 * MS ? 11 : 101, fd;
+		double ms[101], serial;
+		struct sockaddr_storage to;
+		struct rig rig;
+		char what[80];
+		unsigned length;
+
+		raise_rig(&rig, 2, GBIT, rtts[i], 1, 1, "reno");
+		fd = rig_socket(&rig, 0, AF_INET, SOCK_DGRAM, IPPROTO_ICMP, 0);
+		to = rig_address(1, AF_INET, 0, &length);
+		be_punctual(SCHED_FIFO);
+		for (int k = 0; k < n; k++) {
+			ms[k] = ping_ms(fd, length, &to);
+			poll(NULL, 0, 5);
+		}
+		be_punctual(SCHED_OTHER);
+		close(fd);
+		rig_down(&rig);
+		serial = 4 * (28 + 14) * 8.0 / (double)GBIT * 1e3;
+		snprintf(what, sizeof what, "idle RTT over %g ms (median)", (double)rtts[i] / 1e6);
+		row(what, stats_quantile(ms, (size_t)n, 0.5) - (double)rtts[i] / 1e6 - serial, 0, 0.2,
+			"ms");
+	}
+}
+
+/* Numbered datagrams through Gilbert-Elliott loss; what is missing is counted at the receiver. */
+static void bench_bursts(void)
+{
+	enum { N = 400000 };
+	struct rig rig;
+	double low, high;
+	int a, b, next = 0, lost = 0, bursts = 0, number;
+
+	rig_new(&rig, 2, &(struct rig_link){.rate_bps = GBIT, .delay_ns = MS});
+	rig.plan->links[0][UP].base.burst_loss = 0.05;
+	rig.plan->links[0][UP].base.burst_length = 8;
+	rig_up(&rig, "", 0);
+	a = rig_socket(&rig, 0, AF_INET, SOCK_DGRAM, 0, PORT);
+	b = rig_socket(&rig, 1, AF_INET, SOCK_DGRAM, 0, PORT);
+	for (int i = 0; i < N; i++) {
+		unsigned length;
+		struct sockaddr_storage to = rig_address(1, AF_INET, PORT, &length);
+		struct pollfd p = {.fd = b, .events = POLLIN};
+
+		sendto(a, &i, sizeof i, 0, (struct sockaddr *)&to, length);
+		while ((i % 100 == 99 && poll(&p, 1, i == N - 1 ? 200 : 1) > 0) ||
+			recv(b, NULL, 0, MSG_DONTWAIT | MSG_PEEK) >= 0) {
+			if (recv(b, &number, sizeof number, MSG_DONTWAIT) < 0)
+				break;
+			lost += number - next;
+			bursts += number > next;
+			next = number + 1;
+		}
+	}
+	lost += N - next;
+	stats_wilson((uint64_t)lost, N, 2.576, &low, &high);
+	/* Bursts are not independent draws: the interval widens by sqrt(2 x burst length). */
+	row("burst loss 5 %, mean burst 8: counted loss", 100.0 * lost / N,
+		5 - 400 * (high - low) / 2, 5 + 400 * (high - low) / 2, "%");
+	row("  mean burst", (double)lost / bursts, 8 * 0.95, 8 * 1.05, "");
+	rig_down(&rig);
+}
+
+static void bench_mathis(void)
+{
+	struct link_stats s;
+	double low, high;
+	struct rig rig;
+	struct flow f;
+
+	rig_new(&rig, 2, &(struct rig_link){.rate_bps = GBIT, .delay_ns = 5 * MS / 4});
+	rig.plan->links[0][UP].base.loss = 0.01;
+	rig_up(&rig, "reno", 4 << 20);
+	f = flow_start(&rig, 0, 1, 1, false);
+	sleep(32);
+	flow_stop(&f);
+	row("1 % loss, 5 ms, reno: goodput (Mathis: 27)", traffic_rate_bps(f.traffic, NS_PER_S, 31 * NS_PER_S) / 1e6,
+		27 * 0.7, 27 * 1.3, "Mbit/s");
+	s = rig_stats(&rig, 0, UP);
+	stats_wilson(s.drop_segments[DROP_RANDOM], s.sent_segments, 2.576, &low, &high);
+	row("  loss counted, 1 % inside its 99 % interval",
+		100.0 * (double)s.drop_segments[DROP_RANDOM] / (double)s.sent_segments,
+		1 - 50 * (high - low), 1 + 50 * (high - low), "%");
+	rig_down(&rig);
+}
+
+/* The model of a burst on a cold connection, loss-free, window not limiting. */
+static double model_s(double bytes, double rtt_s, double rate_bps)
+{
+	double s = 8.0 * FRAME / rate_bps, bdp = rtt_s / s, window = 10, t = rtt_s;
+	double remaining = ceil(bytes / PAYLOAD);
+
+	for (;;) {
+		if (window >= bdp || remaining <= window)
+			return t + remaining * s + rtt_s;
+		t += rtt_s;
+		remaining -= window;
+		window *= 2;
+	}
+}
+
+static void bench_exchange(void)
+{
+	const struct {
+		int64_t rtt, rate;
+		double bytes;
+	} cases[] = {{100 * MS, 840 * MBIT, 1e6}, {100 * MS, 840 * MBIT, 1e7},
+		{100 * MS, 840 * MBIT, 1e8}, {100 * MS, 840 * MBIT, 3e8}, {600 * MS, 100 * MBIT, 1e6},
+		{600 * MS, 100 * MBIT, 1e7}, {600 * MS, 100 * MBIT, 1e8}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		double want = model_s(cases[i].bytes, (double)cases[i].rtt / 1e9, (double)cases[i].rate);
+		struct traffic *t = rig_share(sizeof *t);
+		struct rig rig;
+		pid_t receiver;
+		char what[80];
+
+		rig_new(&rig, 2, &(struct rig_link){.rate_bps = cases[i].rate,
+			.delay_ns = cases[i].rtt / 4, .queue_ns = 5 * NS_PER_S});
+		rig_up(&rig, "reno", 400 << 20);
+		*t = (struct traffic){.to = 1, .port = PORT, .connections = 1, .bytes = (int64_t)cases[i].bytes};
+		receiver = rig_spawn(&rig, 1, traffic_receive, t);
+		rig_wait(rig_spawn(&rig, 0, traffic_send, t));
+		rig_kill(receiver);
+		rig_down(&rig);
+		snprintf(what, sizeof what, "%g MB at %g Mbit/s, %g ms, cold (model %.3f s)", cases[i].bytes / 1e6,
+			(double)cases[i].rate / 1e6, (double)cases[i].rtt / 1e6, want);
+		row(what, (double)(t->ended_ns - t->started_ns) / 1e9, want * 0.95, want * 1.05, "s");
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} benches[] = {{"rtt", bench_rtt}, {"rates", bench_rates}, {"long", bench_long}, {"ring", bench_ring},
+	{"veth", bench_veth}, {"bursts", bench_bursts}, {"mathis", bench_mathis},
+	{"exchange", bench_exchange}};
+
+int main(int argc, char **argv)
+{
+	struct error err = {0};
+
+	if (backend_relay.probe(&err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		return 77; /* meson: skipped */
+	}
+	for (size_t i = 0; i < sizeof benches / sizeof *benches; i++) {
+		bool wanted = argc == 1;
+
+		for (int k = 1; k < argc; k++)
+			wanted |= !strcmp(argv[k], benches[i].name);
+		if (wanted)
+			benches[i].run();
+	}
+	return failures > 0;
+}
