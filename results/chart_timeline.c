@@ -14,13 +14,14 @@
 #define BOTTOM 56
 #define FAULT_HEIGHT .12 /* of a lane */
 
-static const struct record_participant *find_participant(
-	const struct record_case *c, const char *name)
+/* Its place among the case's participants; past their end if it is none of them. */
+static size_t place_of(const struct record_case *c, const char *name)
 {
-	for (size_t i = 0; i < c->n_participants; i++)
-		if (!strcmp(c->participants[i].name, name))
-			return &c->participants[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < c->n_participants && strcmp(c->participants[i].name, name))
+		i++;
+	return i;
 }
 
 /* A syncer's accelerator is always idle, and so its lane says nothing. */
@@ -29,15 +30,21 @@ static bool says_something(const struct lane *lane)
 	return lane->n_spans > 1 || lane->spans[0].state != STATE_IDLE;
 }
 
-static size_t list_shown(const struct lanes *lanes, const struct lane **list, const char **names)
+/* In the record's order, the same as in the ledger. */
+static size_t list_shown(const struct chart_source *from, const struct lane **list)
 {
-	size_t n = 0;
+	size_t n = 0, k;
 
-	for (size_t i = 0; i < lanes->n_lanes; i++)
-		if (says_something(&lanes->lanes[i])) {
-			names[n] = lanes->lanes[i].participant;
-			list[n++] = &lanes->lanes[i];
-		}
+	for (size_t i = 0; i < from->lanes->n_lanes; i++) {
+		const struct lane *lane = &from->lanes->lanes[i];
+		size_t place = place_of(from->c, lane->participant);
+
+		if (!says_something(lane))
+			continue;
+		for (k = n++; k && place_of(from->c, list[k - 1]->participant) > place; k--)
+			list[k] = list[k - 1];
+		list[k] = lane;
+	}
 	return n;
 }
 
@@ -87,10 +94,10 @@ static void plot(struct chart *c, const struct lane *const *list, size_t n, int 
 
 static bool is_hit(const struct record_case *c, const struct record_fault *f, const char *name)
 {
-	const struct record_participant *p = find_participant(c, name);
+	size_t place = place_of(c, name);
+	const char *site = place < c->n_participants ? c->participants[place].site : NULL;
 
-	return !strcmp(f->target, name) ||
-	       (p && p->site && (!strcmp(f->target, p->site) || fault_is_on(c, f, p->site)));
+	return !strcmp(f->target, name) || (site && fault_is_on(c, f, site));
 }
 
 static void draw_faults(struct chart *chart, const struct chart_source *from,
@@ -135,9 +142,11 @@ int chart_timeline(
 	int row, top, r;
 
 	if (from->lanes)
-		n = list_shown(from->lanes, list, names);
+		n = list_shown(from, list);
 	if (!n)
 		return 0;
+	for (size_t i = 0; i < n; i++)
+		names[i] = list[i]->participant;
 	row = n <= 16 ? 26 : n <= 32 ? 20 : 16;
 	for (int s = 0; s < STATE_COUNT; s++)
 		if (state_is_used(list, n, (enum state)s))

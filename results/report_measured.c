@@ -110,7 +110,7 @@ static void wire_row(FILE *out, const struct record_wire *w)
 void report_wire(FILE *out, const struct record_case *c)
 {
 	static const char *const heads[] = {"Site", "Direction", ">Bytes", ">Mean rate",
-		">Peak of 1 s", ">Link's rate", ">Used", ">Longest queue", ">Dropped, queue",
+		">Peak of 1\xc2\xa0s", ">Link's rate", ">Used", ">Longest queue", ">Dropped, queue",
 		">Dropped, random", ">Dropped, burst", ">Dropped, outage", NULL};
 
 	if (!c->n_wire)
@@ -135,8 +135,12 @@ static const char *payload_remark(const struct record_case *c)
 {
 	if (isnan(c->payload_sent_bytes) || isnan(c->payload_expected_bytes))
 		return "";
-	return c->payload_sent_bytes == c->payload_expected_bytes ? "equal to the byte"
-								  : "not what the formula says";
+	if (c->payload_sent_bytes == c->payload_expected_bytes)
+		return "equal to the byte";
+	for (size_t i = 0; i < c->n_faults; i++)
+		if (c->faults[i].happened)
+			return "faults: state was fetched, and sent again";
+	return c->partial ? "the run was cut short" : "not what the formula says";
 }
 
 void report_fidelity(FILE *out, const struct record_case *c)

@@ -33,7 +33,8 @@ void report_box(FILE *out, const struct record_case *c)
 	if (c->because && *c->because)
 		html_element(out, "p", c->because);
 	for (size_t i = 0; i < c->n_reasons; i++)
-		html_element(out, "p", c->reasons[i]);
+		if (!c->because || strcmp(c->reasons[i], c->because))
+			html_element(out, "p", c->reasons[i]);
 	for (size_t i = 0; i < c->n_notes; i++)
 		html_element(out, "p", c->notes[i]);
 	fputs("</div>\n", out);

@@ -312,6 +312,47 @@ static void test_wire_panels(void **state)
 	scratch_free(dir);
 }
 
+/*
+ * Lanes stand in the record's order, whoever spoke first; spans by state; a bar under the lane of
+ * each participant of the site that was hit; nothing of a syncer that is idle.
+ */
+static void test_timeline_lanes(void **state)
+{
+	static const char *const names[] = {"a", "b", "s"};
+	char *dir = scratch_new();
+	struct record *r = record_new();
+	struct record_case *c = record_add_case(r, "");
+	_free_ char *charts = memory_format("%s/charts", dir), *data = NULL, *script = NULL;
+	struct record_fault *fault = record_add_fault(c, "blackout", "site");
+
+	need_gnuplot();
+	fault->at_s = 1;
+	fault->for_s = 2;
+	fault->happened = true;
+	record_add_participant(c, "a", "learner", "elsewhere");
+	record_add_participant(c, "b", "learner", "site");
+	record_add_participant(c, "s", "syncer", "site");
+	scratch_write(dir, "events.csv",
+		"case,t_s,participant,event,a,b,c,amount\n"
+		"0,0,s,state:idle,,,,\n0,0,b,state:compute,,,,\n0,1,a,state:compute,,,,\n"
+		"0,6,b,state:down,,,,\n0,8,b,state:compute,,,,\n0,10,a,done,,,,\n");
+	drawn(dir, r);
+	data = scratch_read(charts, "timeline.dat");
+	assert_string_equal(data, "# compute: time (s), lane\n"
+				  "1\t0\n10\t0\n\n0\t1\n6\t1\n\n8\t1\n10\t1\n\nNaN\tNaN\n\n\n"
+				  "# down: time (s), lane\n6\t1\n8\t1\n\nNaN\tNaN\n\n\n");
+	script = scratch_read(charts, "timeline.gp");
+	for (int i = 0; i < 3; i++) {
+		_free_ char *tic = memory_format("set ytics add ('%s' %d)", names[i], i);
+
+		assert_int_equal(count(script, tic), i < 2);
+	}
+	assert_non_null(strstr(script, "from first 1, first 1.38 to first 3, first 1.5 "));
+	assert_int_equal(count(script, "rectangle from first"), 1);
+	record_free(r);
+	scratch_free(dir);
+}
+
 /* Names that would be markup, options, substitutions, commands or new lines, were they not quoted.
  */
 static void test_hostile_names(void **state)
@@ -568,6 +609,7 @@ int main(void)
 		cmocka_unit_test(test_exchange_steps),
 		cmocka_unit_test(test_useful_rows),
 		cmocka_unit_test(test_wire_panels),
+		cmocka_unit_test(test_timeline_lanes),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_again_by_hand),
 		cmocka_unit_test(test_users_settings),

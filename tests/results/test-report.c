@@ -158,6 +158,37 @@ static void test_golden_numbers(void **state)
 	scratch_free(dir);
 }
 
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+/* A reason that is the verdict's sentence is said once; what payload was over is explained. */
+static void test_remarks(void **state)
+{
+	char *dir = scratch_new();
+	struct record *r = golden_record();
+	struct record_case *c = r->cases[0];
+	_free_ char *faults = NULL, *none = NULL;
+
+	record_reason(c, "%s", c->because);
+	record_reason(c, "another");
+	c->payload_sent_bytes++;
+	faults = report_of(dir, r);
+	assert_int_equal(count(faults, c->because), 1);
+	assert_int_equal(count(faults, "<p>another</p>"), 1);
+	assert_non_null(strstr(faults, "faults: state was fetched, and sent again"));
+	c->faults[0].happened = false;
+	none = report_of(dir, r);
+	assert_non_null(strstr(none, "not what the formula says"));
+	record_free(r);
+	scratch_free(dir);
+}
+
 #define EVIL "</pre></style><script>alert(1)</script><img src=x onerror=\"1\">'&\xff"
 
 static void replace(char **text)
@@ -355,6 +386,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_golden_numbers),
+		cmocka_unit_test(test_remarks),
 		cmocka_unit_test(test_markup_is_text),
 		cmocka_unit_test(test_unknown_everything),
 		cmocka_unit_test(test_cannot_write),
