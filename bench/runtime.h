@@ -126,7 +126,8 @@ enum rt_report_kind {
 	REPORT_USEFUL,    /* amount = steps (may be fractional) merged or checkpointed */
 	REPORT_LOST,      /* amount = steps computed in vain */
 	REPORT_EXCHANGE,  /* an exchange finished at this learner; a = round, b = fragment,
-	                     amount = seconds from its first send to its merge */
+	                     amount = seconds from its first send to its merge; c = with a syncer,
+	                     this learner's weight in the merge in units of 1e-9, 0 when late */
 	REPORT_MERGE,     /* a syncer merged; a = round, b = fragment, amount = contributors,
 	                     c = contributions carried over from earlier rounds */
 	REPORT_SKIP,      /* a send was skipped (when_late: skip); a = step, b = fragment */
@@ -145,7 +146,10 @@ struct rt_report {
 struct rt;
 
 struct rt_ops {
-	/* The accelerator computes for ns, then RT_COMPUTE. One at a time; ns < 0 cancels. */
+	/*
+	 * The accelerator computes for ns, then RT_COMPUTE. One at a time; ns < 0 cancels, though
+	 * an event that was due at that very time may still come. So with timers.
+	 */
 	void (*compute)(struct rt *rt, int64_t ns);
 	/*
 	 * Sends to a participant, in order of calling; a participant on the same site is reached

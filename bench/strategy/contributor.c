@@ -29,10 +29,9 @@ struct contributor {
 	struct rt *rt;
 	enum phase phase;
 	enum state state; /* as last told */
-	uint32_t incarnation;
-	int64_t step;	/* completed */
-	int64_t next;	/* exchange to send next */
-	int64_t *since; /* per fragment: step of its last sending */
+	int64_t step;	  /* completed */
+	int64_t next;	  /* exchange to send next */
+	int64_t *since;	  /* per fragment: step of its last sending */
 	int slots;
 	struct flight *flights;
 	uint64_t down; /* learners, one bit each */
@@ -102,7 +101,6 @@ static void send_fragment(struct contributor *c, struct flight *flight, int64_t 
 		.kind = MESSAGE_CONTRIBUTION,
 		.fragment = (uint16_t)p,
 		.round = (uint64_t)exchange_round(job, c->next),
-		.epoch = c->incarnation,
 		.tokens = steps * (uint64_t)job->tokens,
 		.steps = steps,
 	};
@@ -113,7 +111,10 @@ static void send_fragment(struct contributor *c, struct flight *flight, int64_t 
 		.fresh = steps_counted(job, c->step) - steps_counted(job, c->since[p]),
 	};
 	c->since[p] = c->step;
-	for (int k = 0; k < syncer_count(job); k++) {
+	/* Each learner begins with another shard, so that they do not all send to the same. */
+	for (int i = 1; i <= syncer_count(job); i++) {
+		int k = (c->rt->self + i) % syncer_count(job);
+
 		message.bytes = syncer_share(job, job_fragment_bytes(job, p), k);
 		rt_send(c->rt, job->n_learners + k, &message);
 	}
@@ -182,7 +183,7 @@ static void computed(struct contributor *c, int64_t at_ns)
 	next_step(c, at_ns);
 }
 
-/* Answers to an earlier incarnation find no flight, or the wrong incarnation. */
+/* An answer from one syncer; those to an earlier incarnation ended with its connections. */
 static void merged(struct contributor *c, const struct rt_event *event)
 {
 	const struct job *job = c->rt->job;
@@ -190,8 +191,6 @@ static void merged(struct contributor *c, const struct rt_event *event)
 	struct flight *flight;
 	double useful;
 
-	if (m->epoch != c->incarnation)
-		return;
 	flight = flight_of(c, (int64_t)m->round * job->fragments + m->fragment);
 	if (!flight)
 		return;
@@ -336,7 +335,6 @@ static void message(struct contributor *c, const struct rt_event *event)
 
 static void start(struct contributor *c, const struct rt_event *event)
 {
-	c->incarnation = event->incarnation;
 	if (event->incarnation)
 		ask_all(c, PHASE_ASK);
 	else

@@ -21,8 +21,9 @@ struct data_parallel {
 	struct backward backward;
 	enum phase phase;
 	bool computing;
-	int64_t step;  /* completed */
-	int64_t saved; /* of these, those a crash does not undo */
+	int64_t due_ns; /* when the compute or the checkpoint under way ends */
+	int64_t step;	/* completed */
+	int64_t saved;	/* of these, those a crash does not undo */
 	bool measured, said_done;
 };
 
@@ -61,6 +62,7 @@ static void next_step(struct data_parallel *d, int64_t at_ns)
 	ns = job_step_ns(d->rt->job, d->rt->self, d->step);
 	d->phase = PHASE_STEP;
 	d->computing = true;
+	d->due_ns = at_ns + ns;
 	rt_state(d->rt, STATE_COMPUTE);
 	rt_compute(d->rt, ns);
 	backward_begin(&d->backward, d->step, at_ns, ns);
@@ -77,8 +79,19 @@ static void save(struct data_parallel *d)
 	group_advance(&d->group, d->step);
 }
 
+/*
+ * What was cancelled in a crash may have been on its way already: an event counts only when what
+ * it ends is under way and due.
+ */
+static bool ends(const struct data_parallel *d, enum phase phase, int64_t at_ns)
+{
+	return d->phase == phase && at_ns >= d->due_ns;
+}
+
 static void checkpoint_complete(struct data_parallel *d, int64_t at_ns)
 {
+	if (!ends(d, PHASE_CHECKPOINT, at_ns))
+		return;
 	report_number(d->rt, REPORT_CHECKPOINT, d->step);
 	save(d);
 	next_step(d, at_ns);
@@ -101,6 +114,7 @@ static void finish_step(struct data_parallel *d, int64_t at_ns)
 		next_step(d, at_ns);
 	} else {
 		d->phase = PHASE_CHECKPOINT;
+		d->due_ns = at_ns + job->checkpoint_ns;
 		rt_state(d->rt, STATE_CHECKPOINT);
 		rt_timer(d->rt, TIMER_CHECKPOINT, job->checkpoint_ns);
 	}
@@ -108,6 +122,8 @@ static void finish_step(struct data_parallel *d, int64_t at_ns)
 
 static void computed(struct data_parallel *d, int64_t at_ns)
 {
+	if (!d->computing || !ends(d, PHASE_STEP, at_ns))
+		return;
 	d->computing = false;
 	backward_ready(&d->backward, at_ns);
 	if (!backward_finished(&d->backward))

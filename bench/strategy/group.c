@@ -155,15 +155,11 @@ static unsigned peer_down(struct group *g, int peer)
 
 static unsigned peer_up(struct group *g, const struct rt_event *event)
 {
-	if (g->whole && event->epoch == g->epoch)
-		return 0;
 	if (g->down[event->peer])
 		g->n_down--;
 	g->down[event->peer] = false;
 	g->whole = false;
 	g->epoch = event->epoch;
-	if (g->donor == event->peer)
-		g->donor = -1;
 	say_to_all(g);
 	return GROUP_BROKEN | conclude(g);
 }

@@ -17,7 +17,6 @@ struct contribution {
 	int learner;
 	bool wanted; /* its sender waits for the answer: it has not crashed since */
 	int64_t round;
-	uint64_t incarnation;
 	uint64_t tokens, steps;
 	int64_t sent_ns;
 };
@@ -117,7 +116,6 @@ static void answer(struct syncer_state *s, int p, const struct contribution *c, 
 		.kind = MESSAGE_MERGED,
 		.fragment = (uint16_t)p,
 		.round = (uint64_t)c->round,
-		.epoch = c->incarnation,
 		.tokens = (uint64_t)weight,
 		.bytes = part_of(s, job_fragment_bytes(s->rt->job, p)),
 	};
@@ -298,7 +296,6 @@ static void contribute(struct syncer_state *s, const struct rt_event *event)
 		.learner = event->peer,
 		.wanted = true,
 		.round = (int64_t)m->round,
-		.incarnation = m->epoch,
 		.tokens = m->tokens,
 		.steps = m->steps,
 		.sent_ns = m->sent_ns,
@@ -320,11 +317,12 @@ static void contribute(struct syncer_state *s, const struct rt_event *event)
 }
 
 /*
- * The exchange from which a learner that comes back goes on: the oldest that somebody waits for
- * without a quorum, so that nobody waits in vain; else the one after the last merged.
+ * The exchange from which a learner that comes back goes on: the oldest that somebody is stalled
+ * for without a quorum, so that nobody waits in vain; else the one after the last merged.
  */
 static int64_t position(const struct syncer_state *s)
 {
+	bool stalls = s->rt->job->when_late == WHEN_LATE_STALL;
 	int P = s->rt->job->fragments;
 	int64_t oldest = INT64_MAX, last = s->last;
 
@@ -337,7 +335,7 @@ static int64_t position(const struct syncer_state *s)
 		for (size_t i = 0; i < f->n; i++) {
 			const struct contribution *c = &f->contributions[i];
 
-			if (c->wanted && c->round > quorate && c->round * P + p < oldest)
+			if (stalls && c->wanted && c->round > quorate && c->round * P + p < oldest)
 				oldest = c->round * P + p;
 		}
 	}

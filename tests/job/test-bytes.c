@@ -60,8 +60,8 @@ static const int64_t parameters[] = {1, 3, 101, 12345679, 12000000};
 #define EACH_CASE                                                                                  \
 	for (size_t m = 0; m < 4; m++)                                                             \
 		for (size_t n = 0; n < 5; n++)                                                     \
-			for (int64_t jitter_ns = 0; jitter_ns <= 90 * NS_PER_MS;                   \
-				jitter_ns += 90 * NS_PER_MS)
+			for (int64_t jitter_ns = 0; jitter_ns <= 1500 * NS_PER_MS;                 \
+				jitter_ns += 1500 * NS_PER_MS)
 
 static void data_parallel(void **state)
 {

@@ -63,7 +63,7 @@ struct participant {
 	bool alive;
 	uint32_t incarnation;
 	uint64_t compute_generation, timer_generation[8];
-	bool computing;
+	bool computing, timing[8];
 	bool connected[PARTICIPANTS_MAX];
 	uint32_t known[PARTICIPANTS_MAX]; /* incarnations */
 };
@@ -249,9 +249,12 @@ static void vt_compute(struct rt *rt, int64_t ns)
 {
 	struct participant *p = participant_of(rt);
 	uint64_t generation = ++p->compute_generation;
+	bool stale = p->world->setup->stale && ns < 0 && p->computing;
 
 	assert(ns < 0 || !p->computing);
 	p->computing = ns >= 0;
+	if (stale)
+		ns = 0;
 	if (ns >= 0)
 		soon(p->world, HAPPENING_COMPUTE, rt->self, p->world->now_ns + ns)->generation =
 			generation;
@@ -261,8 +264,12 @@ static void vt_timer(struct rt *rt, int timer, int64_t ns)
 {
 	struct participant *p = participant_of(rt);
 	uint64_t generation = ++p->timer_generation[timer];
+	bool stale = p->world->setup->stale && ns < 0 && p->timing[timer];
 	struct happening *h;
 
+	p->timing[timer] = ns >= 0;
+	if (stale)
+		ns = 0;
 	if (ns < 0)
 		return;
 	h = soon(p->world, HAPPENING_TIMER, rt->self, p->world->now_ns + ns);
@@ -317,7 +324,7 @@ static void vt_report(struct rt *rt, const struct rt_report *report)
 	struct world *w = participant_of(rt)->world;
 
 	ledger_report(&w->out->ledger[rt->self], w->now_ns, report);
-	if (report->kind == REPORT_STEP)
+	if (report->kind == REPORT_STEP && report->a > w->out->last_step[rt->self])
 		w->out->last_step[rt->self] = report->a;
 	w->out->merges[rt->self] += report->kind == REPORT_MERGE;
 	if (w->setup->on_report)
@@ -350,8 +357,10 @@ static void crash(struct world *w, int who, int64_t for_ns)
 	p->alive = false;
 	p->computing = false;
 	p->compute_generation++;
-	for (int t = 0; t < 8; t++)
+	for (int t = 0; t < 8; t++) {
 		p->timer_generation[t]++;
+		p->timing[t] = false;
+	}
 	w->setup->strategy->destroy(p->strategy);
 	p->strategy = NULL;
 	ledger_state(&w->out->ledger[who], w->now_ns, STATE_DOWN);
@@ -418,8 +427,10 @@ static void happen(struct world *w, struct happening *h)
 		deliver(p, (struct rt_event){.kind = RT_COMPUTE});
 		break;
 	case HAPPENING_TIMER:
-		if (h->generation == p->timer_generation[h->timer])
-			deliver(p, (struct rt_event){.kind = RT_TIMER, .timer = h->timer});
+		if (h->generation != p->timer_generation[h->timer])
+			break;
+		p->timing[h->timer] = false;
+		deliver(p, (struct rt_event){.kind = RT_TIMER, .timer = h->timer});
 		break;
 	case HAPPENING_UP_FREE:
 		w->up[h->who].busy = false;

@@ -28,6 +28,7 @@ struct virtual_setup {
 	int pieces;	    /* a message is cut into at most so many; 0: 1 */
 	int64_t detect_ns;
 	bool strangers; /* a restarted participant meets its peers one by one */
+	bool stale;	/* what is cancelled comes nevertheless, at once */
 	const struct fault *crashes;
 	size_t n_crashes;
 	int64_t limit_ns; /* gives up; 0: never */
@@ -46,7 +47,7 @@ struct virtual_result {
 	int64_t sent_bytes[PARTICIPANTS_MAX];  /* payload given to the link */
 	int64_t local_bytes[PARTICIPANTS_MAX]; /* payload to participants on the same site */
 	int64_t up_bytes[PARTICIPANTS_MAX];    /* per site: payload that left by the uplink */
-	int64_t last_step[PARTICIPANTS_MAX];   /* of the last REPORT_STEP; -1 */
+	int64_t last_step[PARTICIPANTS_MAX];   /* greatest of REPORT_STEP; -1 */
 	double merges[PARTICIPANTS_MAX];
 	int crashes; /* that happened */
 };
