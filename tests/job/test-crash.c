@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/random.h"
+#include "bench/collective.h"
 #include "tests/job/job.h"
 #include "tests/job/virtual.h"
 #include "tests/test.h"
@@ -19,6 +20,7 @@ struct watch {
 	 */
 	double unknown[PARTICIPANTS_MAX];
 	double most_unknown;
+	int fetches;
 	bool joined[PARTICIPANTS_MAX]; /* came back, and has not completed a step since */
 };
 
@@ -36,6 +38,18 @@ static void watch(void *user, int self, int64_t at_ns, const struct rt_report *r
 		w->unknown[self] = (double)kept - w->result->ledger[self].steps_useful;
 		w->most_unknown = fmax(w->most_unknown, w->unknown[self]);
 	}
+}
+
+/* Only who has state gives it. Between restart and REPORT_RECOVERED a learner has none. */
+static void watch_state(
+	void *user, int self, int peer, int64_t at_ns, const struct rt_message *message)
+{
+	struct watch *w = user;
+
+	w->fetches += message->kind == MESSAGE_FETCH;
+	if (message->kind != MESSAGE_STATE || job_role(w->job, self) != ROLE_LEARNER)
+		return;
+	assert_true(w->result->ledger[self].state != STATE_RECOVER || w->joined[self]);
 }
 
 static double unit(uint64_t trial, uint64_t k)
@@ -107,6 +121,7 @@ static struct trial *trial(const char *strategy, const struct job *job, uint64_t
 		.limit_ns = 5000 * NS_PER_S,
 		.user = &t.watch,
 		.on_report = watch,
+		.on_send = watch_state,
 	};
 	return &t;
 }
@@ -310,6 +325,58 @@ static void half_a_checkpoint_is_none(void **state)
 	}
 }
 
+/*
+ * H = 6, crash in the fourth step. The other one computes to its exchange at 6 s; the first is
+ * back at 4.5 s, has its state at once, and comes to the exchange at 10.5 s: 4.5 s exposed, since
+ * nobody is down by then. A crash of 10 s instead: 7.5 s at the barrier, then 6 s exposed.
+ */
+static void waiting_is_told_from_waiting_for_one_who_is_down(void **state)
+{
+	struct job job = job_make(2, SYNCER_NONE);
+	const struct ledger *l;
+	struct trial *t;
+
+	t = one_crash("diloco", &job, 3.5);
+	l = &t->result.ledger[1];
+	/* Of the last step's bucket waits nothing is left: the exchange takes no time. */
+	assert_int_equal(l->in_ns[STATE_BARRIER_WAIT], 0);
+	assert_int_equal(l->in_ns[STATE_EXPOSED_COMM], 4500 * NS_PER_MS);
+	t->faults[0].for_ns = 10 * NS_PER_S;
+	go(t);
+	assert_int_equal(l->in_ns[STATE_BARRIER_WAIT], 7500 * NS_PER_MS);
+	assert_int_equal(l->in_ns[STATE_EXPOSED_COMM], 6 * NS_PER_S);
+	assert_int_equal(t->result.ledger[0].in_ns[STATE_DOWN], 10 * NS_PER_S);
+
+	/* Decoupled with K = M = 2 and two in flight: sends after 4 and 5 s, the third stalls. */
+	job.syncer = SYNCER_STAR;
+	job.quorum = 2;
+	t = one_crash("decoupled-diloco", &job, 3.5);
+	t->faults[0].for_ns = 10 * NS_PER_S;
+	go(t);
+	/* Stalled at 6 s, until 13.5 s for one that is down, then a step long for its next. */
+	assert_int_equal(l->in_ns[STATE_BARRIER_WAIT], 7500 * NS_PER_MS);
+	assert_int_equal(l->in_ns[STATE_EXPOSED_COMM], NS_PER_S);
+}
+
+/* Two come back at once: each asks one donor once, though words come while it fetches. */
+static void state_is_fetched_once(void **state)
+{
+	for (size_t i = 0; strategy_at(i); i++) {
+		struct job job = job_make(4, SYNCER_NONE);
+		struct trial *t;
+
+		if (strategy_at(i) == &strategy_decoupled_diloco)
+			job.syncer = SYNCER_SHARDED;
+		t = trial(strategy_at(i)->name, &job, 0);
+		t->faults[0] = (struct fault){FAULT_CRASH, 0, 9 * NS_PER_S, NS_PER_S};
+		t->faults[1] = (struct fault){FAULT_CRASH, 1, 9 * NS_PER_S, NS_PER_S};
+		t->setup.n_crashes = 2;
+		t->setup.detect_ns = 100 * NS_PER_MS;
+		go(t);
+		assert_int_equal(t->watch.fetches, 2);
+	}
+}
+
 /* Donors are spread: with everyone else healthy the next learner gives. */
 static void the_next_learner_gives_state(void **state)
 {
@@ -343,6 +410,8 @@ int main(void)
 		cmocka_unit_test(diloco_loses_half_a_period_on_average),
 		cmocka_unit_test(streaming_loses_what_no_fragment_carried),
 		cmocka_unit_test(half_a_checkpoint_is_none),
+		cmocka_unit_test(waiting_is_told_from_waiting_for_one_who_is_down),
+		cmocka_unit_test(state_is_fetched_once),
 		cmocka_unit_test(the_next_learner_gives_state),
 	};
 

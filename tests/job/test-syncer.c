@@ -358,6 +358,20 @@ static void nobody_stalls_in_vain(void **state)
 	strike(s);
 }
 
+/* A shard's own learner sends over no link: its transfer says nothing about the link's. */
+static void only_links_count_as_sync_time(void **state)
+{
+	struct stage *s = set_stage(2);
+
+	syncer_free(s->syncer);
+	s->job.syncer = SYNCER_SHARDED;
+	s->syncer = syncer_new(&s->rt); /* shard 0, on learner 0's site */
+	contribute(s, 1, 1, 0, 1000, 1000, 1);
+	contribute(s, 0, 1, 1000, 1000, 1000, 1);
+	assert_int_equal(s->timer_ns, 3000 * MS); /* (8 - 1 - 1)/2 */
+	strike(s);
+}
+
 static void shards_hold_shares(void **state)
 {
 	struct job job = job_make(3, SYNCER_SHARDED);
@@ -386,6 +400,7 @@ int main(void)
 		cmocka_unit_test(rounds_with_too_few_are_merged_with_the_next),
 		cmocka_unit_test(positions_and_donors),
 		cmocka_unit_test(nobody_stalls_in_vain),
+		cmocka_unit_test(only_links_count_as_sync_time),
 		cmocka_unit_test(shards_hold_shares),
 	};
 
