@@ -81,6 +81,8 @@ static int on_tick(void *user, int64_t at_ns)
 		return 1;
 	if (at_ns < 0)
 		return 0;
+	/* a busy machine may have made this call late: counters are read now, not at at_ns */
+	at_ns = (int64_t)((double)(now - st->started_ns) / st->scenario->dilation);
 	observe_links(&st->observation, at_ns);
 	update_progress(st, at_ns);
 	if (now - st->flushed_ns < FLUSH_EVERY_NS)
@@ -149,6 +151,16 @@ static int set_up(struct stage *st, struct error *err)
 	return st->context->backend->up(&st->run, st->topology, &st->links, err);
 }
 
+/* What is known of a live run that ended in an error: how far it was seen to come. */
+static void live_unknown(struct live_result *live, int64_t seen_ns)
+{
+	*live = (struct live_result){.end = LIVE_STOPPED, .wall_ns = seen_ns};
+	for (int i = 0; i < SITES_MAX; i++) {
+		for (int j = 0; j < SITES_MAX; j++)
+			live->idle_rtt_ns[i][j] = -1;
+	}
+}
+
 static int run_live(struct stage *st, struct error *err)
 {
 	const struct live_observer observer = {
@@ -165,9 +177,12 @@ static int run_live(struct stage *st, struct error *err)
 	int r = live_run(st->scenario, st->topology, st->faults, st->n_faults, on_links_start,
 		&observer, &st->live, &live_err);
 
+	if (r < 0)
+		live_unknown(&st->live, st->observation.last_tick_ns);
 	/* A dead relay makes agents fail too: the first cause is the one to name. */
-	if (st->stopped.status == STATUS_HOLDS && st->context->backend->verify(st->run, &st->stopped) >= 0 &&
-		r < 0)
+	if (st->stopped.status == STATUS_HOLDS)
+		st->context->backend->verify(st->run, &st->stopped);
+	if (st->stopped.status == STATUS_HOLDS && r < 0)
 		return error_set(err, r, live_err.status, "%s", live_err.text);
 	if (st->stopped.status != STATUS_HOLDS)
 		return error_set(err, -EIO, st->stopped.status, "%s", st->stopped.text);

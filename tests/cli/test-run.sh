@@ -17,7 +17,7 @@ command=("$NARROWLINK" report "$work/copy")
 check "report makes it again" expect 0 'holds'
 command=("$NARROWLINK" run "$work/small.yaml" --out "$work/run")
 check "a run folder is never overwritten" expect 2 "$work/run"
-command=("$NARROWLINK" run -q "$work/small.yaml" --set 'expect.useful_work=>= 100 %' --out "$work/fails")
+command=("$NARROWLINK" run -q "$work/small.yaml" --set 'expect.exchange_p50=<= 1 ms' --out "$work/fails")
 check "an expectation that fails: status 1" expect 1 'fails'
 command=("$NARROWLINK" run -q "$work/small.yaml" --dilation 2 --out "$work/slow")
 check "dilation 2 holds too" expect 0 'holds'
