@@ -28,7 +28,8 @@
 
 #define READ_BURST 8      /* packets of a site in one turn */
 #define DELIVER_BURST 32  /* packets to all sites in one turn */
-#define SPIN_NS (20 * NS_PER_US) /* setting the timer and waking up cost more than this */
+#define SPIN_NS (10 * NS_PER_US) /* setting the timer and waking up cost more than this */
+#define LONG_SLEEP_NS NS_PER_MS
 #define LEAD_MAX_NS (100 * NS_PER_US)
 #define PRIORITY 10       /* in SCHED_FIFO: above everyone who does not ask for more */
 #define FILES_MAX (SITES_MAX + 4)
@@ -40,9 +41,10 @@ struct loop {
 	struct pool *pool;
 	struct engine *engine;
 	int epoll_fd, timer_fd;
-	int64_t epoch_ns, armed_ns; /* armed: for what is due then, set lead_ns earlier */
-	int64_t lead_ns;            /* how late the timer usually wakes us */
-	bool readable[SITES_MAX], ended;
+	int64_t epoch_ns;
+	int64_t due_ns, wake_ns; /* the timer is set to wake_ns for what is due at due_ns */
+	int64_t lead_ns;         /* how late it usually wakes us from a long sleep */
+	bool slept_long, readable[SITES_MAX], ended;
 	int n_readable;
 };
 
@@ -97,33 +99,38 @@ static void read_sites(struct loop *loop)
 }
 
 /*
- * What epoll_wait is to do so that the loop goes on at at_ns at the latest. A sleeping machine
- * needs time to wake up: the timer is set earlier by as much as it was late before.
+ * What epoll_wait is to do so that the loop goes on at due_ns at the latest. A machine that slept
+ * long needs time to wake up: then the timer is set earlier by as much as it was late before.
  */
-static int timeout_for(struct loop *loop, int64_t at_ns)
+static int timeout_for(struct loop *loop, int64_t due_ns)
 {
 	struct itimerspec when = {0};
-	int64_t wake_ns = at_ns - loop->lead_ns;
+	int64_t left_ns = due_ns - clock_now_ns(), wake_ns = due_ns;
 
-	if (at_ns != TIME_NEVER && wake_ns - SPIN_NS <= clock_now_ns())
+	if (left_ns < SPIN_NS)
 		return 0;
-	if (at_ns == loop->armed_ns)
+	if (due_ns == loop->due_ns)
 		return -1;
-	if (at_ns != TIME_NEVER) {
+	if (due_ns != TIME_NEVER) {
+		wake_ns -= left_ns > LONG_SLEEP_NS ? loop->lead_ns : 0;
 		when.it_value.tv_sec = wake_ns / NS_PER_S;
 		when.it_value.tv_nsec = wake_ns % NS_PER_S;
 	}
 	timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
-	loop->armed_ns = at_ns;
+	loop->due_ns = due_ns;
+	loop->wake_ns = wake_ns;
+	loop->slept_long = left_ns > LONG_SLEEP_NS;
 	return -1;
 }
 
-/* The timer has woken us: how late? An eighth of the difference goes into the lead. */
+/* The timer has woken us: an eighth of what the lead was off goes into it. */
 static void learn_lead(struct loop *loop)
 {
-	int64_t late_ns = clock_now_ns() - (loop->armed_ns - loop->lead_ns);
+	int64_t late_ns = clock_now_ns() - loop->wake_ns;
 
-	loop->armed_ns = TIME_NEVER;
+	loop->due_ns = TIME_NEVER;
+	if (!loop->slept_long)
+		return;
 	if (late_ns > LEAD_MAX_NS)
 		late_ns = LEAD_MAX_NS;
 	loop->lead_ns += (late_ns - loop->lead_ns) / 8;
@@ -282,7 +289,7 @@ void relay_main(const struct relay_job *job)
 		.epoll_fd = -1,
 		.timer_fd = -1,
 		.epoch_ns = DIRECTION_NO_EPOCH,
-		.armed_ns = TIME_NEVER,
+		.due_ns = TIME_NEVER,
 	};
 	struct error err = {0};
 	int r;

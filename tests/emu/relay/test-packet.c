@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emu/relay/packet.h"
+#include "emu/relay/tun.h"
 #include "tests/emu/relay/packets.h"
 
 #define FIN 0x01
@@ -258,6 +259,17 @@ static void test_ipv6_options(void **state)
 	assert_null(packets_check(frame, piece.head_bytes + piece.payload_bytes));
 }
 
+/* Whole full segments in 0.25 ms, at least one, at most 64 KiB; 400 bytes for the headers. */
+static void test_super_packet_sizes(void **state)
+{
+	assert_int_equal(tun_gso_max_size(1000), 1448 + 400);
+	assert_int_equal(tun_gso_max_size(96895999), 1448 + 400); /* just not two: 3027.99 bytes */
+	assert_int_equal(tun_gso_max_size(96896000), 2 * 1448 + 400);
+	assert_int_equal(tun_gso_max_size(1000000000), 20 * 1448 + 400); /* 31250 / 1514 */
+	assert_int_equal(tun_gso_max_size(INT64_C(10000000000)), 65536);
+	assert_int_equal(tun_gso_max_size(INT64_C(100000000000)), 65536);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_destinations),
 		cmocka_unit_test(test_malformed),
 		cmocka_unit_test(test_ipv6_options),
+		cmocka_unit_test(test_super_packet_sizes),
 	};
 
 	return cmocka_run_group_tests_name("relay packet", tests, NULL, NULL);

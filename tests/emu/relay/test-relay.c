@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -228,6 +229,26 @@ static void test_tcp_content_over_a_lossy_link(void **state)
 	rig_down(&rig);
 }
 
+/* 0.25 ms at 100 Mbit/s are two full segments. */
+static void test_super_packets_are_short(void **state)
+{
+	struct link_stats up;
+	struct rig rig;
+	int out, in;
+
+	need_relay();
+	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 100 * MBIT, .delay_ns = MS});
+	rig_up(&rig, "cubic", 0);
+	connect_pair(&rig, AF_INET, &out, &in);
+	transfer(out, in);
+	close(out);
+	close(in);
+	up = rig_stats(&rig, 0, UP);
+	assert_true(up.segments <= 2 * up.packets);
+	assert_true(2 * up.segments >= 3 * up.packets);
+	rig_down(&rig);
+}
+
 /* Numbered datagrams: what the receiver misses is what was counted, and as many as were asked for.
  * With 5 % of 20000 the 99 % interval is 4.6 to 5.4 %. */
 static void test_loss_seen_by_the_receiver(void **state)
@@ -397,6 +418,52 @@ static void test_killed_relay_is_noticed(void **state)
 	rig_down(&rig);
 }
 
+static void test_up_twice(void **state)
+{
+	struct backend_run *run = NULL;
+	struct error err = {0};
+	struct rig rig;
+
+	need_relay();
+	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 100 * MBIT, .delay_ns = MS});
+	rig_up(&rig, "", 0);
+	assert_true(backend_relay.up(&run, rig.topology, rig.plan, &err) < 0);
+	assert_null(run);
+	assert_int_equal(err.status, STATUS_MACHINE);
+	assert_non_null(strstr(err.text, "cannot create the TUN device " SITE_DEVICE));
+	err = (struct error){0};
+	assert_int_equal(backend_relay.verify(rig.run, &err), 0); /* the first is unharmed */
+	rig_down(&rig);
+}
+
+/* The relay's own errors reach the program: here it gets no address space. */
+static void test_relay_without_memory(void **state)
+{
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* needs terabytes for itself */
+#else
+	const struct rlimit little = {100 << 20, 100 << 20};
+	struct error *err = rig_share(sizeof *err);
+	struct rig rig;
+	pid_t pid;
+
+	need_relay();
+	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 100 * MBIT, .delay_ns = MS});
+	rig_topology(&rig, "", 0);
+	pid = fork();
+	if (pid == 0) {
+		struct backend_run *run;
+
+		setrlimit(RLIMIT_AS, &little);
+		_exit(backend_relay.up(&run, rig.topology, rig.plan, err) == 0);
+	}
+	assert_true(rig_wait(pid));
+	assert_int_equal(err->status, STATUS_MACHINE);
+	assert_non_null(strstr(err->text, "no room for"));
+	rig_down(&rig);
+#endif
+}
+
 static void test_down_leaves_nothing(void **state)
 {
 	struct rig rig;
@@ -499,11 +566,14 @@ int main(void)
 		cmocka_unit_test(test_udp_round_trips),
 		cmocka_unit_test(test_icmp),
 		cmocka_unit_test(test_tcp_content_over_a_lossy_link),
+		cmocka_unit_test(test_super_packets_are_short),
 		cmocka_unit_test(test_loss_seen_by_the_receiver),
 		cmocka_unit_test(test_blackout),
 		cmocka_unit_test(test_tail_drop),
 		cmocka_unit_test(test_64_sites),
 		cmocka_unit_test(test_killed_relay_is_noticed),
+		cmocka_unit_test(test_up_twice),
+		cmocka_unit_test(test_relay_without_memory),
 		cmocka_unit_test(test_down_leaves_nothing),
 		cmocka_unit_test(test_relay_dies_with_the_program),
 	};
