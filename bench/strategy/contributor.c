@@ -52,7 +52,7 @@ struct contributor *contributor_new(struct rt *rt)
 	c->state = STATE_IDLE;
 	c->next = 1;
 	c->since = memory_zero((size_t)rt->job->fragments, sizeof *c->since);
-	c->slots = rt->job->overlap > 1 ? rt->job->overlap : 1;
+	c->slots = rt->job->overlap;
 	c->flights = memory_zero((size_t)c->slots, sizeof *c->flights);
 	return c;
 }
@@ -149,19 +149,11 @@ static bool send_due(struct contributor *c, int64_t at_ns)
 	return true;
 }
 
-/* With tau = 0 the one that was sent must be answered before the next step. */
-static bool must_wait(struct contributor *c)
-{
-	const struct job *job = c->rt->job;
-
-	return job->overlap == 0 && job->when_late == WHEN_LATE_STALL && !flight_of(c, 0);
-}
-
 static void next_step(struct contributor *c, int64_t at_ns)
 {
 	const struct job *job = c->rt->job;
 
-	if (!send_due(c, at_ns) || must_wait(c)) {
+	if (!send_due(c, at_ns)) {
 		stall(c);
 		return;
 	}

@@ -112,7 +112,7 @@ static void decoupled(void **state)
 			struct job job = job_make(sizes[m], (enum syncer)syncer);
 
 			job.parameters = parameters[n];
-			job.overlap = n == 0 ? 0 : 2;
+			job.overlap = n == 0 ? 1 : 2;
 			job.quorum = n == 1 ? job.n_learners : 1;
 			job.grace = 0.5;
 			job.steps = 20;

@@ -217,7 +217,7 @@ static void decoupled(void **state)
 {
 	for (int syncer = SYNCER_STAR; syncer <= SYNCER_SHARDED; syncer++) {
 		for (int quorum = 1; quorum <= 4; quorum++) {
-			for (int tau = 0; tau <= 2; tau++) {
+			for (int tau = 1; tau <= 3; tau++) {
 				struct job job = busy_job(4, (enum syncer)syncer);
 
 				job.quorum = quorum;

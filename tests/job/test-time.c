@@ -105,7 +105,7 @@ static void syncers_take_what_the_table_says(void **state)
 
 	job.period = job.fragments = 1;
 	job.quorum = 8;
-	job.overlap = 0;
+	job.overlap = 1;
 	job.steps = 1;
 	job.step_ns = 3;
 	run("decoupled-diloco", &job, 840000000, 50 * NS_PER_MS, 1, &seen);
