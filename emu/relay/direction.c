@@ -80,8 +80,7 @@ static int64_t backlog(struct direction_line *d, int64_t at_ns)
 	if (at_ns > d->free_ns || (at_ns == d->free_ns && d->free_part == 0))
 		return 0;
 	bytes = cursor_capacity(&d->sending, d, d->free_ns) +
-		d->free_part * bytes_in(&d->sending, 1) -
-		cursor_capacity(&d->arrival, d, at_ns);
+		d->free_part * bytes_in(&d->sending, 1) - cursor_capacity(&d->arrival, d, at_ns);
 	return llround(bytes);
 }
 

@@ -31,10 +31,10 @@ struct direction_line {
 	uint32_t entity; /* of its random numbers: site * 2 + direction */
 	int64_t epoch_ns;
 	struct cursor arrival, sending, leaving;
-	int64_t free_ns;  /* the serialiser is busy until free_ns + free_part */
-	double free_part; /* in [0, 1) ns */
+	int64_t free_ns;	  /* the serialiser is busy until free_ns + free_part */
+	double free_part;	  /* in [0, 1) ns */
 	uint64_t segment, packet; /* numbers of the next that leaves, for the random draws */
-	bool bad;                 /* the Gilbert-Elliott chain's state */
+	bool bad;		  /* the Gilbert-Elliott chain's state */
 };
 
 void direction_init(struct direction_line *d, const struct link_direction *profile,

@@ -24,8 +24,8 @@ struct lane {
 	struct packet *head, *tail;
 	enum place place;
 	enum direction direction; /* SERIALISING */
-	int site;                 /* SERIALISING: whose link; else where it goes */
-	int64_t last_ns;          /* nothing that comes later overtakes what came last */
+	int site;		  /* SERIALISING: whose link; else where it goes */
+	int64_t last_ns;	  /* nothing that comes later overtakes what came last */
 };
 
 struct site {
@@ -104,8 +104,7 @@ static struct heap *heap_of(struct engine *e, const struct lane *lane)
 static int64_t wire_bytes(const struct engine *e, int site, enum direction d,
 	const struct packet *p, int first, int count)
 {
-	return packet_wire_bytes(
-		&p->shape, first, count, e->plan->links[site][d].overhead_bytes);
+	return packet_wire_bytes(&p->shape, first, count, e->plan->links[site][d].overhead_bytes);
 }
 
 static void lane_push(struct engine *e, struct lane *lane, struct packet *p, int64_t at_ns)
@@ -140,8 +139,7 @@ struct engine *engine_free(struct engine *e)
 
 	for (int i = 0; e && i < 2; i++) {
 		while ((node = heap_peek(heaps[i])))
-			pool_release(
-				e->pool, lane_pop(e, container_of(node, struct lane, node)));
+			pool_release(e->pool, lane_pop(e, container_of(node, struct lane, node)));
 		heap_release(heaps[i]);
 	}
 	cleanup_free(&e);
@@ -165,8 +163,8 @@ static void count_drop(struct link_stats *s, enum drop_cause cause, int segments
 static void drop(
 	struct engine *e, int site, enum direction d, struct packet *p, enum drop_cause cause)
 {
-	count_drop(&e->stats[site][d], cause, p->count,
-		wire_bytes(e, site, d, p, p->first, p->count));
+	count_drop(
+		&e->stats[site][d], cause, p->count, wire_bytes(e, site, d, p, p->first, p->count));
 	pool_release(e->pool, p);
 }
 

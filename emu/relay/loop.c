@@ -26,12 +26,12 @@
 #include "emu/relay/direction.h"
 #include "emu/relay/engine.h"
 
-#define READ_BURST 8      /* packets of a site in one turn */
-#define DELIVER_BURST 32  /* packets to all sites in one turn */
+#define READ_BURST 8		 /* packets of a site in one turn */
+#define DELIVER_BURST 32	 /* packets to all sites in one turn */
 #define SPIN_NS (10 * NS_PER_US) /* setting the timer and waking up cost more than this */
 #define LONG_SLEEP_NS NS_PER_MS
 #define LEAD_MAX_NS (100 * NS_PER_US)
-#define PRIORITY 10       /* in SCHED_FIFO: above everyone who does not ask for more */
+#define PRIORITY 10 /* in SCHED_FIFO: above everyone who does not ask for more */
 #define FILES_MAX (SITES_MAX + 4)
 #define TOKEN_TIMER SITES_MAX
 #define TOKEN_CONTROL (SITES_MAX + 1)
@@ -43,7 +43,7 @@ struct loop {
 	int epoll_fd, timer_fd;
 	int64_t epoch_ns;
 	int64_t due_ns, wake_ns; /* the timer is set to wake_ns for what is due at due_ns */
-	int64_t lead_ns;         /* how late it usually wakes us from a long sleep */
+	int64_t lead_ns;	 /* how late it usually wakes us from a long sleep */
 	bool slept_long, readable[SITES_MAX], ended;
 	int n_readable;
 };
@@ -61,8 +61,8 @@ static int64_t deliver(void *context, int site, const struct packet *p)
 	} else {
 		packet_cut(&piece, &p->shape, p->root->head, p->first, p->count);
 		iov[0] = (struct iovec){piece.head, piece.head_bytes};
-		n = 1 + pool_parts(loop->pool, p, piece.payload_offset, piece.payload_bytes,
-				iov + 1);
+		n = 1 +
+		    pool_parts(loop->pool, p, piece.payload_offset, piece.payload_bytes, iov + 1);
 	}
 	now_ns = clock_now_ns();
 	return writev(loop->job->tun_fds[site], iov, n) < 0 ? -1 : now_ns;

@@ -103,12 +103,13 @@ static int parse_ipv6(struct packet_shape *s, const uint8_t *ip, size_t head, in
 }
 
 /* A super-packet: the TCP header must lie in the head, or it could not be cut. */
-static int parse_segments(struct packet_shape *s, const struct virtio_net_hdr *vnet,
-	const uint8_t *ip, size_t head)
+static int parse_segments(
+	struct packet_shape *s, const struct virtio_net_hdr *vnet, const uint8_t *ip, size_t head)
 {
 	size_t header, payload;
 
-	if (s->l4_offset == 0 || s->l4_offset + (size_t)TCP_HEADER_MIN > head || vnet->gso_size == 0)
+	if (s->l4_offset == 0 || s->l4_offset + (size_t)TCP_HEADER_MIN > head ||
+		vnet->gso_size == 0)
 		return -EBADMSG;
 	header = (size_t)(ip[s->l4_offset + TCP_OFFSET] >> 4) * 4;
 	if (header < TCP_HEADER_MIN || s->l4_offset + header > head ||
@@ -175,7 +176,7 @@ int64_t packet_wire_bytes(const struct packet_shape *s, int first, int count, in
 	if (s->header_bytes == 0)
 		return s->ip_bytes + overhead;
 	return (int64_t)count * (s->header_bytes + overhead) +
-		(int64_t)payload_bytes(s, first, count);
+	       (int64_t)payload_bytes(s, first, count);
 }
 
 /* Pseudo-header of TCP: addresses, protocol and length, folded and not complemented. */
@@ -201,8 +202,7 @@ static void cut_ip(const struct packet_shape *s, uint8_t *ip, int first, size_t 
 
 static void cut_tcp(const struct packet_shape *s, uint8_t *tcp, int first, int count)
 {
-	put32(tcp + TCP_SEQUENCE,
-		get32(tcp + TCP_SEQUENCE) + (uint32_t)first * s->segment_bytes);
+	put32(tcp + TCP_SEQUENCE, get32(tcp + TCP_SEQUENCE) + (uint32_t)first * s->segment_bytes);
 	if (first + count < s->n_segments)
 		tcp[TCP_FLAGS] &= (uint8_t) ~(TCP_FIN | TCP_PSH);
 	if (first > 0)

@@ -10,19 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PACKET_VNET_BYTES 10             /* struct virtio_net_hdr, legacy, native byte order */
+#define PACKET_VNET_BYTES 10 /* struct virtio_net_hdr, legacy, native byte order */
 #define PACKET_FRAME_MAX (PACKET_VNET_BYTES + 65535)
-#define PACKET_HEADER_MAX 256            /* longest IP + TCP header that is taken apart */
+#define PACKET_HEADER_MAX 256 /* longest IP + TCP header that is taken apart */
 
 /* What a packet is on the wire. */
 struct packet_shape {
-	uint16_t ip_bytes;      /* IP length, header included */
-	uint16_t header_bytes;  /* IP and TCP header of each segment; 0 when it is one segment */
+	uint16_t ip_bytes;	/* IP length, header included */
+	uint16_t header_bytes;	/* IP and TCP header of each segment; 0 when it is one segment */
 	uint16_t segment_bytes; /* TCP payload of each segment but the last; 0 when it is one */
-	uint16_t n_segments;    /* wire segments, >= 1 */
-	uint8_t version;        /* 4 or 6 */
-	uint8_t l4_offset;      /* of the TCP header from the IP header; 0 when it is one segment */
-	int16_t site;           /* the destination's site number from its address; -1: none of ours */
+	uint16_t n_segments;	/* wire segments, >= 1 */
+	uint8_t version;	/* 4 or 6 */
+	uint8_t l4_offset;	/* of the TCP header from the IP header; 0 when it is one segment */
+	int16_t site; /* the destination's site number from its address; -1: none of ours */
 };
 
 /*

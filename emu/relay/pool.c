@@ -220,7 +220,7 @@ bool pool_exhausted(const struct pool *pool)
 	uint64_t used = pool_used(pool);
 
 	return !room_full(pool) || used > pool->limit ||
-		(double)used > POOL_FACTOR * (double)pool->carried + POOL_FIXED_BYTES;
+	       (double)used > POOL_FACTOR * (double)pool->carried + POOL_FIXED_BYTES;
 }
 
 static uint64_t frame_bytes(const struct packet *p)

@@ -24,7 +24,7 @@
 
 #define POOL_RECORD_BYTES 256
 #define POOL_HEAD_BYTES 182 /* of a frame, inside its record */
-#define POOL_CLASSES 4      /* sizes of blocks */
+#define POOL_CLASSES 4	    /* sizes of blocks */
 #define POOL_BLOCKS_MAX 14  /* of a frame */
 #define POOL_IOV_MAX (1 + POOL_BLOCKS_MAX)
 #define POOL_FACTOR 1.3
@@ -32,14 +32,14 @@
 
 /* A packet in flight, or a run of its segments: those of another packet it shares the bytes of. */
 struct packet {
-	struct packet *next;  /* in the lane it waits in */
-	struct packet *root;  /* whose bytes these are: itself, or what it was cut from */
-	int64_t at_ns;        /* when its last segment is where it is going */
-	int64_t span_ns;      /* how long before that its first segment is */
-	uint32_t bytes;       /* of the frame (root) */
+	struct packet *next;	       /* in the lane it waits in */
+	struct packet *root;	       /* whose bytes these are: itself, or what it was cut from */
+	int64_t at_ns;		       /* when its last segment is where it is going */
+	int64_t span_ns;	       /* how long before that its first segment is */
+	uint32_t bytes;		       /* of the frame (root) */
 	uint32_t blocks[POOL_CLASSES]; /* first of each class's chain (root) */
-	uint32_t references;  /* to the bytes (root) */
-	uint16_t first, count; /* the segments this is about */
+	uint32_t references;	       /* to the bytes (root) */
+	uint16_t first, count;	       /* the segments this is about */
 	struct packet_shape shape;
 	uint8_t from, to;
 	uint8_t head[POOL_HEAD_BYTES];

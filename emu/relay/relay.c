@@ -95,8 +95,8 @@ static int make_devices(struct relay_job *job, const struct topology *t, struct 
 
 static int share_memory(struct relay_shared **out, struct error *err)
 {
-	struct relay_shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct relay_shared *s =
+		mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (s == MAP_FAILED)
 		return error_sys(err, -errno, "no memory for the relay's statistics");
@@ -209,8 +209,7 @@ static void start(struct backend_run *run, int64_t t0_ns)
 	atomic_store(&run->shared->epoch_ns, t0_ns);
 }
 
-static void stats(
-	const struct backend_run *run, int site, enum direction d, struct link_stats *out)
+static void stats(const struct backend_run *run, int site, enum direction d, struct link_stats *out)
 {
 	memcpy(out, &run->shared->stats[site][d], sizeof *out);
 }

@@ -15,25 +15,27 @@
 #include "emu/link.h"
 
 #define TUN_PATH "/dev/net/tun"
-#define SEGMENT_PAYLOAD 1448    /* of a full TCP segment with timestamps */
+#define SEGMENT_PAYLOAD 1448 /* of a full TCP segment with timestamps */
 #define SUPER_PACKET_NS (250 * NS_PER_US)
-#define HEADER_RESERVE 400      /* above MAX_TCP_HEADER, which the kernel takes off */
+#define HEADER_RESERVE 400 /* above MAX_TCP_HEADER, which the kernel takes off */
 #define SUPER_PACKET_MAX 65536
 
 static int open_error(int code, struct error *err)
 {
 	if (code == -ENOENT)
 		return error_set(err, code, STATUS_MACHINE,
-			TUN_PATH " does not exist\nas root: modprobe tun; mkdir -p /dev/net; mknod "
-			TUN_PATH " c 10 200\nin a container: start it with --device " TUN_PATH);
+			TUN_PATH
+			" does not exist\nas root: modprobe tun; mkdir -p /dev/net; mknod " TUN_PATH
+			" c 10 200\nin a container: start it with --device " TUN_PATH);
 	if (code == -ENODEV || code == -ENXIO)
 		return error_set(err, code, STATUS_MACHINE,
 			TUN_PATH " has no driver behind it: %s\nas root, on the host: modprobe tun",
 			strerror(-code));
 	if (code == -EACCES || code == -EPERM)
 		return error_set(err, code, STATUS_MACHINE,
-			TUN_PATH " may not be opened: %s\nrun as root, or as root once: chmod 666 "
-			TUN_PATH "\nin a container: start it with --device " TUN_PATH,
+			TUN_PATH
+			" may not be opened: %s\nrun as root, or as root once: chmod 666 " TUN_PATH
+			"\nin a container: start it with --device " TUN_PATH,
 			strerror(-code));
 	return error_sys(err, code, "cannot open " TUN_PATH);
 }

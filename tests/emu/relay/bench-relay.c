@@ -48,8 +48,7 @@ static void raise_rig(struct rig *rig, int n, int64_t rate_bps, int64_t rtt_ns, 
 	double bdp = (double)rate_bps / 8e9 * (double)rtt_ns;
 
 	rig_new(rig, n, &(struct rig_link){.rate_bps = rate_bps, .delay_ns = rtt_ns / 4});
-	rig_up(rig, congestion,
-		(int64_t)(bdp * window_bdp / connections) + 100000);
+	rig_up(rig, congestion, (int64_t)(bdp * window_bdp / connections) + 100000);
 }
 
 struct flow {
@@ -110,7 +109,8 @@ static void bench_rates(void)
 		f = flow_start(&rig, 0, 1, 2, cases[i].rate >= GBIT);
 		sleep(14);
 		flow_stop(&f);
-		snprintf(what, sizeof what, "TCP payload at %g Mbit/s", (double)cases[i].rate / 1e6);
+		snprintf(
+			what, sizeof what, "TCP payload at %g Mbit/s", (double)cases[i].rate / 1e6);
 		row(what, traffic_rate_bps(f.traffic, 3 * NS_PER_S, 13 * NS_PER_S) / 1e6,
 			want * (1 - cases[i].tolerance), want * (1 + cases[i].tolerance), "Mbit/s");
 		s = rig_stats(&rig, 1, DOWN);
@@ -131,14 +131,14 @@ static void bench_long(void)
 	raise_rig(&rig, 2, 10 * GBIT, rtt, 1.1, 8, "reno");
 	f = flow_start(&rig, 0, 1, 8, true);
 	sleep(17);
-	row("10 Gbit/s, 600 ms: TCP payload", traffic_rate_bps(f.traffic, 11 * NS_PER_S, 16 * NS_PER_S) / 1e9,
-		9, INFINITY, "Gbit/s");
+	row("10 Gbit/s, 600 ms: TCP payload",
+		traffic_rate_bps(f.traffic, 11 * NS_PER_S, 16 * NS_PER_S) / 1e9, 9, INFINITY,
+		"Gbit/s");
 	s = rig_stats(&rig, 0, UP);
 	row("  queue high-water", (double)s.queue_high_bytes / 1e6, 0, INFINITY, "MB");
 	row("  relay's memory over (1.3 x bytes in flight + 64 MiB)",
-		resident(&rig) /
-			(1.3 * ((double)s.queue_high_bytes + 375e6) + (64 << 20)),
-		0, 1, "");
+		resident(&rig) / (1.3 * ((double)s.queue_high_bytes + 375e6) + (64 << 20)), 0, 1,
+		"");
 	s = rig_stats(&rig, 1, DOWN);
 	row("  lateness p99 (full load)", (double)histogram_quantile(&s.lateness, 0.99) / 1e6, 0,
 		INFINITY, "ms");
@@ -235,8 +235,8 @@ static void bench_rtt(void)
 		rig_down(&rig);
 		serial = 4 * (28 + 14) * 8.0 / (double)GBIT * 1e3;
 		snprintf(what, sizeof what, "idle RTT over %g ms (median)", (double)rtts[i] / 1e6);
-		row(what, stats_quantile(ms, (size_t)n, 0.5) - (double)rtts[i] / 1e6 - serial, 0, 0.2,
-			"ms");
+		row(what, stats_quantile(ms, (size_t)n, 0.5) - (double)rtts[i] / 1e6 - serial, 0,
+			0.2, "ms");
 	}
 }
 
@@ -291,8 +291,9 @@ static void bench_mathis(void)
 	f = flow_start(&rig, 0, 1, 1, false);
 	sleep(32);
 	flow_stop(&f);
-	row("1 % loss, 5 ms, reno: goodput (Mathis: 27)", traffic_rate_bps(f.traffic, NS_PER_S, 31 * NS_PER_S) / 1e6,
-		27 * 0.7, 27 * 1.3, "Mbit/s");
+	row("1 % loss, 5 ms, reno: goodput (Mathis: 27)",
+		traffic_rate_bps(f.traffic, NS_PER_S, 31 * NS_PER_S) / 1e6, 27 * 0.7, 27 * 1.3,
+		"Mbit/s");
 	s = rig_stats(&rig, 0, UP);
 	stats_wilson(s.drop_segments[DROP_RANDOM], s.sent_segments, 2.576, &low, &high);
 	row("  loss counted, 1 % inside its 99 % interval",
@@ -322,36 +323,43 @@ static void bench_exchange(void)
 		int64_t rtt, rate;
 		double bytes;
 	} cases[] = {{100 * MS, 840 * MBIT, 1e6}, {100 * MS, 840 * MBIT, 1e7},
-		{100 * MS, 840 * MBIT, 1e8}, {100 * MS, 840 * MBIT, 3e8}, {600 * MS, 100 * MBIT, 1e6},
-		{600 * MS, 100 * MBIT, 1e7}, {600 * MS, 100 * MBIT, 1e8}};
+		{100 * MS, 840 * MBIT, 1e8}, {100 * MS, 840 * MBIT, 3e8},
+		{600 * MS, 100 * MBIT, 1e6}, {600 * MS, 100 * MBIT, 1e7},
+		{600 * MS, 100 * MBIT, 1e8}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		double want = model_s(cases[i].bytes, (double)cases[i].rtt / 1e9, (double)cases[i].rate);
+		double want =
+			model_s(cases[i].bytes, (double)cases[i].rtt / 1e9, (double)cases[i].rate);
 		struct traffic *t = rig_share(sizeof *t);
 		struct rig rig;
 		pid_t receiver;
 		char what[80];
 
-		rig_new(&rig, 2, &(struct rig_link){.rate_bps = cases[i].rate,
-			.delay_ns = cases[i].rtt / 4, .queue_ns = 5 * NS_PER_S});
+		rig_new(&rig, 2,
+			&(struct rig_link){.rate_bps = cases[i].rate,
+				.delay_ns = cases[i].rtt / 4,
+				.queue_ns = 5 * NS_PER_S});
 		rig_up(&rig, "reno", 400 << 20);
-		*t = (struct traffic){.to = 1, .port = PORT, .connections = 1, .bytes = (int64_t)cases[i].bytes};
+		*t = (struct traffic){
+			.to = 1, .port = PORT, .connections = 1, .bytes = (int64_t)cases[i].bytes};
 		receiver = rig_spawn(&rig, 1, traffic_receive, t);
 		rig_wait(rig_spawn(&rig, 0, traffic_send, t));
 		rig_kill(receiver);
 		rig_down(&rig);
-		snprintf(what, sizeof what, "%g MB at %g Mbit/s, %g ms, cold (model %.3f s)", cases[i].bytes / 1e6,
-			(double)cases[i].rate / 1e6, (double)cases[i].rtt / 1e6, want);
-		row(what, (double)(t->ended_ns - t->started_ns) / 1e9, want * 0.95, want * 1.05, "s");
+		snprintf(what, sizeof what, "%g MB at %g Mbit/s, %g ms, cold (model %.3f s)",
+			cases[i].bytes / 1e6, (double)cases[i].rate / 1e6,
+			(double)cases[i].rtt / 1e6, want);
+		row(what, (double)(t->ended_ns - t->started_ns) / 1e9, want * 0.95, want * 1.05,
+			"s");
 	}
 }
 
 static const struct {
 	const char *name;
 	void (*run)(void);
-} benches[] = {{"rtt", bench_rtt}, {"rates", bench_rates}, {"long", bench_long}, {"ring", bench_ring},
-	{"veth", bench_veth}, {"bursts", bench_bursts}, {"mathis", bench_mathis},
-	{"exchange", bench_exchange}};
+} benches[] = {{"rtt", bench_rtt}, {"rates", bench_rates}, {"long", bench_long},
+	{"ring", bench_ring}, {"veth", bench_veth}, {"bursts", bench_bursts},
+	{"mathis", bench_mathis}, {"exchange", bench_exchange}};
 
 int main(int argc, char **argv)
 {

@@ -20,7 +20,8 @@ static void require(int holds)
 		abort();
 }
 
-static void cut(const struct packet_shape *s, const uint8_t *head, size_t size, int first, int count)
+static void cut(
+	const struct packet_shape *s, const uint8_t *head, size_t size, int first, int count)
 {
 	struct packet_piece piece;
 	struct packet_shape again;

@@ -92,8 +92,8 @@ size_t packets_tcp(uint8_t *frame, const struct packets_tcp *tcp)
 	};
 
 	if (tcp->segment > 0) {
-		vnet.gso_type = tcp->version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4
-						  : VIRTIO_NET_HDR_GSO_TCPV6;
+		vnet.gso_type =
+			tcp->version == 4 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
 		vnet.gso_size = (uint16_t)tcp->segment;
 	}
 	memcpy(frame, &vnet, sizeof vnet);
@@ -116,8 +116,7 @@ size_t packets_udp(uint8_t *frame, int version, int to, int payload)
 	memset(frame, 0, VNET);
 	memcpy(ip + ip_bytes, &h, sizeof h);
 	fill(ip + ip_bytes + sizeof h, (size_t)payload);
-	h.check = htons((uint16_t)~packets_sum(
-		ip + ip_bytes, l4, pseudo(ip, IPPROTO_UDP, l4)));
+	h.check = htons((uint16_t)~packets_sum(ip + ip_bytes, l4, pseudo(ip, IPPROTO_UDP, l4)));
 	memcpy(ip + ip_bytes, &h, sizeof h);
 	return VNET + ip_bytes + l4;
 }

@@ -8,10 +8,10 @@
 #define PACKETS_MAX 70000
 
 struct packets_tcp {
-	int version;             /* 4 or 6 */
-	int to;                  /* destination site */
-	int payload, segment;    /* TCP payload bytes; gso_size, 0: not a super-packet */
-	int options;             /* bytes of TCP options, a multiple of 4 */
+	int version;	      /* 4 or 6 */
+	int to;		      /* destination site */
+	int payload, segment; /* TCP payload bytes; gso_size, 0: not a super-packet */
+	int options;	      /* bytes of TCP options, a multiple of 4 */
 	uint8_t flags;
 	uint32_t sequence;
 	uint16_t id;

@@ -29,18 +29,19 @@ void rig_plan(struct link_plan *plan, int n_sites, const struct rig_link *link)
 	for (int i = 0; i < n_sites; i++) {
 		for (enum direction d = UP; d < DIRECTIONS; d++)
 			plan->links[i][d] = (struct link_direction){
-				.base = {
-					.rate_bps = link->rate_bps,
-					.queue_bytes = link->queue_bytes,
-					.delay_ns = link->delay_ns,
-					.jitter_ns = link->jitter_ns,
-					.loss = link->loss,
-					.burst_loss = link->burst_loss,
-					.burst_length = link->burst_length,
-				},
-				.queue_ns = link->queue_bytes  ? 0
-					    : link->queue_ns ? link->queue_ns
-							       : NS_PER_S,
+				.base =
+					{
+						.rate_bps = link->rate_bps,
+						.queue_bytes = link->queue_bytes,
+						.delay_ns = link->delay_ns,
+						.jitter_ns = link->jitter_ns,
+						.loss = link->loss,
+						.burst_loss = link->burst_loss,
+						.burst_length = link->burst_length,
+					},
+				.queue_ns = link->queue_bytes ? 0
+					    : link->queue_ns  ? link->queue_ns
+							      : NS_PER_S,
 				.overhead_bytes = LINK_OVERHEAD_ETHERNET,
 			};
 		for (int j = 0; j < n_sites; j++)

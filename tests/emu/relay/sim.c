@@ -17,8 +17,12 @@ static int64_t deliver(void *context, int site, const struct packet *p)
 
 	assert_true(sim->n_delivered < SIM_DELIVERED_MAX);
 	assert_int_equal(sim->now_ns, p->at_ns);
-	*d = (struct sim_delivery){.due_ns = p->at_ns, .site = site, .from = p->from,
-		.first = p->first, .count = p->count, .frame_bytes = p->root->bytes};
+	*d = (struct sim_delivery){.due_ns = p->at_ns,
+		.site = site,
+		.from = p->from,
+		.first = p->first,
+		.count = p->count,
+		.frame_bytes = p->root->bytes};
 	memcpy(&d->tag, p->root->head + PACKET_VNET_BYTES + 20 + 4, sizeof d->tag);
 	assert_true(pool_parts(sim->pool, p, 0, p->root->bytes, iov) > 0);
 	return sim->now_ns;
@@ -37,8 +41,8 @@ void sim_begin(struct sim *sim, uint64_t pool_bytes)
 	struct error err = {0};
 
 	assert_int_equal(pool_new(&sim->pool, pool_bytes, &err), 0);
-	sim->engine = engine_new(sim->plan, sim->n_sites, sim->pool, sim->stats, deliver, sim,
-		sim->now_ns);
+	sim->engine = engine_new(
+		sim->plan, sim->n_sites, sim->pool, sim->stats, deliver, sim, sim->now_ns);
 }
 
 void sim_end(struct sim *sim)
@@ -75,8 +79,8 @@ static void put_in(struct sim *sim, int from, uint8_t *frame, size_t n, uint32_t
 void sim_send_tcp(struct sim *sim, int from, int to, int segments, uint32_t tag)
 {
 	static uint8_t frame[PACKETS_MAX];
-	const struct packets_tcp tcp = {.version = 4, .to = to, .payload = segments * 1448,
-		.segment = 1448, .options = 12};
+	const struct packets_tcp tcp = {
+		.version = 4, .to = to, .payload = segments * 1448, .segment = 1448, .options = 12};
 
 	put_in(sim, from, frame, packets_tcp(frame, &tcp), tag);
 }

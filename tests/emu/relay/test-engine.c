@@ -24,7 +24,8 @@ static void test_one_packet(void **state)
 	struct sim sim;
 	int64_t t0;
 
-	begin(&sim, 2, (struct rig_link){.rate_bps = 100000000, .delay_ns = 10 * MS, .core_ns = 5 * MS});
+	begin(&sim, 2,
+		(struct rig_link){.rate_bps = 100000000, .delay_ns = 10 * MS, .core_ns = 5 * MS});
 	t0 = sim.now_ns;
 	sim_send_udp(&sim, 0, 1, 128, 7); /* 142 bytes: 11360 ns, twice */
 	sim_run(&sim, FOREVER);
@@ -102,7 +103,8 @@ static void test_tail_drop_counts_bytes(void **state)
 {
 	struct sim sim;
 
-	begin(&sim, 2, (struct rig_link){.rate_bps = 100000000, .delay_ns = MS, .queue_bytes = 15140});
+	begin(&sim, 2,
+		(struct rig_link){.rate_bps = 100000000, .delay_ns = MS, .queue_bytes = 15140});
 	for (int i = 0; i < 20; i++)
 		sim_send_udp(&sim, 0, 1, 1500, (uint32_t)i);
 	sim_run(&sim, sim.now_ns + 121120); /* one has left */
@@ -125,7 +127,9 @@ static void test_tail_drop_cuts_a_super_packet(void **state)
 {
 	struct sim sim;
 
-	begin(&sim, 2, (struct rig_link){.rate_bps = NS_PER_S, .delay_ns = MS, .queue_bytes = 5 * 1514 + 100});
+	begin(&sim, 2,
+		(struct rig_link){
+			.rate_bps = NS_PER_S, .delay_ns = MS, .queue_bytes = 5 * 1514 + 100});
 	sim_send_tcp(&sim, 0, 1, 8, 1);
 	sim_run(&sim, FOREVER);
 	assert_int_equal(sim.n_delivered, 1);
@@ -179,7 +183,8 @@ static void test_rate_change_applies_to_the_queue(void **state)
 		double bytes = 1514.0 * k;
 		double end_us = bytes <= 10000 ? bytes / 10 : 1000 + (bytes - 10000);
 
-		assert_near((double)(sim.delivered[k - 1].due_ns - t0), end_us * 1e3 + 2e6 + 1211.2, 2);
+		assert_near(
+			(double)(sim.delivered[k - 1].due_ns - t0), end_us * 1e3 + 2e6 + 1211.2, 2);
 	}
 	sim_end(&sim);
 }
@@ -204,7 +209,7 @@ static void test_room_across_a_rate_change(void **state)
 	for (int i = 0; i < 10; i++)
 		sim_send_udp(&sim, 0, 1, 1500, (uint32_t)i);
 	assert_int_equal(sim.stats[0][UP].drop_segments[DROP_QUEUE], 1); /* 9 x 1514 = 13626 fit */
-	sim_send_udp(&sim, 0, 1, 30280 - 16280 - 13626 - 14, 0); /* to the byte */
+	sim_send_udp(&sim, 0, 1, 30280 - 16280 - 13626 - 14, 0);	 /* to the byte */
 	assert_int_equal(sim.stats[0][UP].drop_segments[DROP_QUEUE], 1);
 	assert_int_equal(sim.stats[0][UP].queue_high_bytes, 30280);
 	sim_end(&sim);
@@ -306,7 +311,8 @@ static void test_burst_loss(void **state)
 	}
 	sim_run(&sim, FOREVER);
 	for (int i = 0; i < sim.n_delivered; i++) {
-		uint64_t at = (uint64_t)sim.delivered[i].tag * EACH + (uint64_t)sim.delivered[i].first;
+		uint64_t at =
+			(uint64_t)sim.delivered[i].tag * EACH + (uint64_t)sim.delivered[i].first;
 
 		lost += at - next;
 		bursts += at > next;
@@ -328,7 +334,8 @@ static void test_jitter_keeps_order(void **state)
 	struct sim sim;
 	int64_t t0;
 
-	begin(&sim, 2, (struct rig_link){.rate_bps = NS_PER_S, .delay_ns = 20 * MS, .jitter_ns = 10 * MS});
+	begin(&sim, 2,
+		(struct rig_link){.rate_bps = NS_PER_S, .delay_ns = 20 * MS, .jitter_ns = 10 * MS});
 	t0 = sim.now_ns;
 	for (int i = 0; i < 2000; i++) {
 		sim_send_udp(&sim, 0, 1, 100, (uint32_t)i);
@@ -355,7 +362,8 @@ static void test_jitter_of_a_dense_stream(void **state)
 {
 	struct sim sim;
 
-	begin(&sim, 2, (struct rig_link){.rate_bps = NS_PER_S, .delay_ns = 20 * MS, .jitter_ns = 20 * MS});
+	begin(&sim, 2,
+		(struct rig_link){.rate_bps = NS_PER_S, .delay_ns = 20 * MS, .jitter_ns = 20 * MS});
 	for (int i = 0; i < 5000; i++) {
 		sim_send_udp(&sim, 0, 1, 1000, (uint32_t)i);
 		sim_run(&sim, sim.now_ns + MS / 10);
@@ -411,7 +419,8 @@ static void test_contention_at_the_way_down(void **state)
 	sim_run(&sim, FOREVER);
 	/* 10000 segment times of input, then the queue empties. */
 	assert_near((double)sim.stats[2][DOWN].delivered_segments, 10000 + 100, 22);
-	assert_near((double)(sim.delivered[sim.n_delivered - 1].due_ns - t0), 10100 * 12112 + 2e6, 22 * 12112);
+	assert_near((double)(sim.delivered[sim.n_delivered - 1].due_ns - t0), 10100 * 12112 + 2e6,
+		22 * 12112);
 	assert_true(sim.stats[2][DOWN].queue_high_bytes <= 100 * 1514);
 	sim_check_conservation(&sim);
 	sim_end(&sim);
@@ -478,7 +487,11 @@ static void test_pieces_of_pieces(void **state)
 	struct sim sim;
 	uint64_t got = 0;
 
-	begin(&sim, 2, (struct rig_link){.rate_bps = 10000000, .delay_ns = MS, .loss = 0.3, .queue_ns = 100 * NS_PER_S});
+	begin(&sim, 2,
+		(struct rig_link){.rate_bps = 10000000,
+			.delay_ns = MS,
+			.loss = 0.3,
+			.queue_ns = 100 * NS_PER_S});
 	for (int i = 0; i < 300; i++)
 		sim_send_tcp(&sim, 0, 1, 40, (uint32_t)i);
 	sim_run(&sim, FOREVER);

@@ -17,8 +17,8 @@
 static void test_shape_of_a_super_packet(void **state)
 {
 	static uint8_t frame[PACKETS_MAX];
-	const struct packets_tcp tcp = {.version = 4, .to = 5, .payload = 10000, .segment = 1448,
-		.options = 12};
+	const struct packets_tcp tcp = {
+		.version = 4, .to = 5, .payload = 10000, .segment = 1448, .options = 12};
 	struct packet_shape s;
 	size_t n = packets_tcp(frame, &tcp);
 
@@ -60,8 +60,8 @@ static void test_segment_counts(void **state)
 	} cases[] = {{1, 1}, {1448, 1}, {1449, 2}, {2896, 2}, {2897, 3}, {65160, 45}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct packets_tcp tcp = {.version = 6, .payload = cases[i].payload,
-			.segment = 1448, .options = 12};
+		const struct packets_tcp tcp = {
+			.version = 6, .payload = cases[i].payload, .segment = 1448, .options = 12};
 		struct packet_shape s;
 		size_t n = packets_tcp(frame, &tcp);
 
@@ -124,9 +124,14 @@ static void check_piece(const struct packets_tcp *tcp, int first, int count)
 static void test_every_piece(void **state)
 {
 	for (int version = 4; version <= 6; version += 2) {
-		const struct packets_tcp tcp = {.version = version, .to = 1, .payload = 8000,
-			.segment = 1448, .options = 12, .flags = FIN | PSH | ACK | CWR,
-			.sequence = 0xfffff000, .id = 0xfffd}; /* both wrap inside */
+		const struct packets_tcp tcp = {.version = version,
+			.to = 1,
+			.payload = 8000,
+			.segment = 1448,
+			.options = 12,
+			.flags = FIN | PSH | ACK | CWR,
+			.sequence = 0xfffff000,
+			.id = 0xfffd}; /* both wrap inside */
 
 		for (int first = 0; first < 6; first++)
 			for (int count = 1; first + count <= 6; count++)
@@ -140,8 +145,11 @@ static void test_odd_pieces(void **state)
 	const int options[] = {0, 4, 40};
 
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-		const struct packets_tcp tcp = {.version = 4, .payload = 5 * 1001 + 1,
-			.segment = 1001, .options = options[i], .flags = PSH | ACK};
+		const struct packets_tcp tcp = {.version = 4,
+			.payload = 5 * 1001 + 1,
+			.segment = 1001,
+			.options = options[i],
+			.flags = PSH | ACK};
 
 		for (int first = 0; first < 6; first++)
 			check_piece(&tcp, first, 1);
@@ -152,8 +160,8 @@ static void test_odd_pieces(void **state)
 static void test_ecn_stays_on_the_first(void **state)
 {
 	static uint8_t frame[PACKETS_MAX];
-	const struct packets_tcp tcp = {.version = 4, .payload = 6000, .segment = 1448,
-		.flags = ACK | CWR};
+	const struct packets_tcp tcp = {
+		.version = 4, .payload = 6000, .segment = 1448, .flags = ACK | CWR};
 	struct virtio_net_hdr vnet;
 	struct packet_piece piece;
 	struct packet_shape s;
@@ -212,21 +220,21 @@ static void test_malformed(void **state)
 		assert_int_equal(packet_parse(&s, frame, short_of, short_of), -EBADMSG);
 	assert_int_equal(packet_parse(&s, frame, 10 + 39, n), -EBADMSG); /* TCP outside the head */
 	assert_int_equal(packet_parse(&s, frame, 182, PACKET_FRAME_MAX + 1), -EBADMSG);
-	spoil(frame, n, 10, 0x55);           /* IP version 5 */
-	spoil(frame, n, 10, 0x44);           /* IPv4 header of 16 bytes */
-	spoil(frame, n, 10 + 3, 0);          /* total length */
-	spoil(frame, n, 10 + 9, 17);         /* a super-packet of UDP */
-	spoil(frame, n, 10 + 6, 0x20);       /* a fragment */
+	spoil(frame, n, 10, 0x55);	     /* IP version 5 */
+	spoil(frame, n, 10, 0x44);	     /* IPv4 header of 16 bytes */
+	spoil(frame, n, 10 + 3, 0);	     /* total length */
+	spoil(frame, n, 10 + 9, 17);	     /* a super-packet of UDP */
+	spoil(frame, n, 10 + 6, 0x20);	     /* a fragment */
 	spoil(frame, n, 10 + 20 + 12, 0x40); /* TCP header of 16 bytes */
-	spoil(frame, n, 1, 4);               /* gso_type of IPv6 */
-	spoil(frame, n, 1, 3);               /* UDP fragmentation was not asked for */
-	memset(frame + 4, 0, 2);             /* gso_size */
+	spoil(frame, n, 1, 4);		     /* gso_type of IPv6 */
+	spoil(frame, n, 1, 3);		     /* UDP fragmentation was not asked for */
+	memset(frame + 4, 0, 2);	     /* gso_size */
 	assert_int_equal(packet_parse(&s, frame, n, n), -EBADMSG);
 
 	n = packets_tcp(frame, &tcp6);
 	spoil(frame, n, 10 + 5, 1);  /* payload length */
 	spoil(frame, n, 10 + 6, 58); /* ICMP */
-	frame[10 + 6] = 0;           /* options whose length leads out of the packet */
+	frame[10 + 6] = 0;	     /* options whose length leads out of the packet */
 	frame[10 + 41] = 255;
 	assert_int_equal(packet_parse(&s, frame, n, n), -EBADMSG);
 }

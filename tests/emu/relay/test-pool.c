@@ -106,7 +106,7 @@ static void test_overhead_of_usual_sizes(void **state)
 		for (unsigned k = 0; k < 100; k++)
 			put(pool, k, frame);
 		assert_true((double)(pool_used(pool) - empty) <=
-			1.35 * 100 * 1514 * (double)segments[i]);
+			    1.35 * 100 * 1514 * (double)segments[i]);
 		pool_free(pool);
 	}
 }

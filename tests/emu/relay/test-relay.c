@@ -84,7 +84,8 @@ static void test_udp_round_trips(void **state)
 	struct rig rig;
 
 	need_relay();
-	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 100 * MBIT, .delay_ns = 5 * MS, .core_ns = 2 * MS});
+	rig_new(&rig, 2,
+		&(struct rig_link){.rate_bps = 100 * MBIT, .delay_ns = 5 * MS, .core_ns = 2 * MS});
 	rig_up(&rig, "", 0);
 	for (int f = 0; f < 2; f++) {
 		int a = rig_socket(&rig, 0, families[f], SOCK_DGRAM, 0, PORT);
@@ -204,8 +205,7 @@ static void test_tcp_content_over_a_lossy_link(void **state)
 	struct rig rig;
 
 	need_relay();
-	rig_new(&rig, 2,
-		&(struct rig_link){.rate_bps = 500 * MBIT, .delay_ns = MS, .loss = 0.005});
+	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 500 * MBIT, .delay_ns = MS, .loss = 0.005});
 	rig.plan->links[0][UP].base.burst_loss = 0.005; /* not for lone retransmissions and ACKs */
 	rig.plan->links[0][UP].base.burst_length = 2;
 	rig_up(&rig, "cubic", 0);
@@ -222,8 +222,8 @@ static void test_tcp_content_over_a_lossy_link(void **state)
 	down = rig_stats(&rig, 1, DOWN);
 	assert_true(up.drop_segments[DROP_RANDOM] > 0 && up.drop_segments[DROP_BURST] > 0);
 	assert_true(up.segments >= 2 * CONTENT_BYTES / 1448);
-	assert_true(up.packets < up.segments);     /* super-packets came */
-	assert_true(down.packets > up.packets);    /* and were cut */
+	assert_true(up.packets < up.segments);	/* super-packets came */
+	assert_true(down.packets > up.packets); /* and were cut */
 	assert_int_equal(up.delivered_segments, down.segments);
 	check_conservation(&rig);
 	rig_down(&rig);
@@ -261,7 +261,8 @@ static void test_loss_seen_by_the_receiver(void **state)
 	int a, b, number, last = -1;
 
 	need_relay();
-	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 100 * MBIT, .delay_ns = MS, .jitter_ns = MS});
+	rig_new(&rig, 2,
+		&(struct rig_link){.rate_bps = 100 * MBIT, .delay_ns = MS, .jitter_ns = MS});
 	rig.plan->links[0][UP].base.loss = 0.05;
 	rig_up(&rig, "", 0);
 	a = rig_socket(&rig, 0, AF_INET, SOCK_DGRAM, 0, PORT);
@@ -331,7 +332,8 @@ static void test_tail_drop(void **state)
 	int a, b, got = 0;
 
 	need_relay();
-	rig_new(&rig, 2, &(struct rig_link){.rate_bps = MBIT, .delay_ns = MS, .queue_bytes = 10 * 1514});
+	rig_new(&rig, 2,
+		&(struct rig_link){.rate_bps = MBIT, .delay_ns = MS, .queue_bytes = 10 * 1514});
 	rig_up(&rig, "", 0);
 	a = rig_socket(&rig, 0, AF_INET, SOCK_DGRAM, 0, PORT);
 	b = rig_socket(&rig, 1, AF_INET, SOCK_DGRAM, 0, PORT);
@@ -368,7 +370,8 @@ static void test_64_sites(void **state)
 			for (int j = 1; j < SITES_MAX; j += 9) {
 				int from = -1;
 
-				assert_int_equal(receive(fds[i], &from, sizeof from, 1000), sizeof from);
+				assert_int_equal(
+					receive(fds[i], &from, sizeof from, 1000), sizeof from);
 				assert_int_equal((i - from + SITES_MAX) % SITES_MAX % 9, 1);
 			}
 			close(fds[i]);

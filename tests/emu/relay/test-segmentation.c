@@ -46,14 +46,15 @@ static void make_router(int *in, int *out)
 	assert_int_equal(topology_isolate(&err), 0);
 	assert_int_equal(tun_open(in, "in0", &err), 0);
 	*out = plain_tun("out0");
-	assert_int_equal(system("set -e; ip link set lo up; ip link set in0 up; ip link set out0 up;"
-				"ip addr add 198.18.0.9/32 dev in0;"
-				"ip route add 198.18.0.1 dev in0; ip route add 198.18.0.2 dev out0;"
-				"ip -6 addr add 2001:2::9/128 dev in0 nodad;"
-				"ip -6 route add 2001:2::1 dev in0;"
-				"ip -6 route add 2001:2::2 dev out0;"
-				"echo 1 >/proc/sys/net/ipv4/ip_forward;"
-				"echo 1 >/proc/sys/net/ipv6/conf/all/forwarding"),
+	assert_int_equal(
+		system("set -e; ip link set lo up; ip link set in0 up; ip link set out0 up;"
+		       "ip addr add 198.18.0.9/32 dev in0;"
+		       "ip route add 198.18.0.1 dev in0; ip route add 198.18.0.2 dev out0;"
+		       "ip -6 addr add 2001:2::9/128 dev in0 nodad;"
+		       "ip -6 route add 2001:2::1 dev in0;"
+		       "ip -6 route add 2001:2::2 dev out0;"
+		       "echo 1 >/proc/sys/net/ipv4/ip_forward;"
+		       "echo 1 >/proc/sys/net/ipv6/conf/all/forwarding"),
 		0);
 }
 
@@ -103,8 +104,13 @@ static void test_against_the_kernel(void **state)
 		skip();
 	make_router(&in, &out);
 	for (int version = 4; version <= 6; version += 2) {
-		struct packets_tcp tcp = {.version = version, .to = 1, .payload = 10 * 1000 + 77,
-			.segment = 1000, .options = 12, .flags = ACK | PSH, .sequence = 0xffffe000,
+		struct packets_tcp tcp = {.version = version,
+			.to = 1,
+			.payload = 10 * 1000 + 77,
+			.segment = 1000,
+			.options = 12,
+			.flags = ACK | PSH,
+			.sequence = 0xffffe000,
 			.id = 0xfff9};
 
 		compare(in, out, &tcp);

@@ -92,7 +92,8 @@ void traffic_receive(void *traffic)
 			ssize_t got;
 
 			if (fd == listener) {
-				watch(epoll_fd, accept4(listener, NULL, NULL, SOCK_NONBLOCK), EPOLLIN);
+				watch(epoll_fd, accept4(listener, NULL, NULL, SOCK_NONBLOCK),
+					EPOLLIN);
 				continue;
 			}
 			got = recv(fd, NULL, 1 << 30, MSG_TRUNC | MSG_DONTWAIT);
@@ -191,5 +192,5 @@ double traffic_rate_bps(const struct traffic *t, int64_t from_ns, int64_t until_
 	if (t->mark_ns[a] == 0 || t->mark_ns[b] <= t->mark_ns[a])
 		return 0;
 	return (double)(t->mark_bytes[b] - t->mark_bytes[a]) * 8e9 /
-		(double)(t->mark_ns[b] - t->mark_ns[a]);
+	       (double)(t->mark_ns[b] - t->mark_ns[a]);
 }

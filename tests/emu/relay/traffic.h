@@ -15,7 +15,7 @@ struct traffic {
 	/* Results. */
 	volatile int listening;
 	volatile int64_t started_ns, ended_ns; /* the sender: connect to last acknowledgement */
-	volatile int64_t first_ns;             /* of the receiver's bins */
+	volatile int64_t first_ns;	       /* of the receiver's bins */
 	volatile int64_t received;
 	/* Of each 10 ms: the exact time of the first receive, and the total after it. */
 	volatile int64_t mark_ns[TRAFFIC_BINS], mark_bytes[TRAFFIC_BINS];
