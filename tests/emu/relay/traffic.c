@@ -48,6 +48,17 @@ static void note(struct traffic *t, int64_t bytes)
 	t->received += bytes;
 }
 
+/*
+ * What is in flight when a process is killed dies with it. Otherwise its socket and its namespace
+ * live on for minutes, retransmitting into nowhere, and hold memory that all namespaces share.
+ */
+static void leave_nothing(int fd)
+{
+	const struct linger at_once = {.l_onoff = 1};
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
 static int listen_on(const struct traffic *t)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
@@ -55,6 +66,7 @@ static int listen_on(const struct traffic *t)
 	struct sockaddr_storage to = rig_address(t->to, AF_INET, t->port, &length);
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+	leave_nothing(fd); /* inherited by what it accepts */
 	must(bind(fd, (struct sockaddr *)&to, length) == 0, "bind");
 	must(listen(fd, CONNECTIONS_MAX) == 0, "listen");
 	return fd;
@@ -115,6 +127,7 @@ static int connect_to(const struct traffic *t)
 	struct sockaddr_storage to = rig_address(t->to, AF_INET, t->port, &length);
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &lowat, sizeof lowat);
+	leave_nothing(fd);
 	must(connect(fd, (struct sockaddr *)&to, length) == 0 || errno == EINPROGRESS, "connect");
 	return fd;
 }
