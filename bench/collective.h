@@ -25,7 +25,7 @@ enum message_kind {
 	MESSAGE_WORD,	  /* strategy/group.h */
 	MESSAGE_FETCH,
 	MESSAGE_STATE,
-	MESSAGE_CONTRIBUTION, /* strategy/exchange.h */
+	MESSAGE_CONTRIBUTION, /* strategy/contributor.h, syncer.h */
 	MESSAGE_MERGED,
 	MESSAGE_ASK,
 	MESSAGE_POSITION,
