@@ -317,13 +317,14 @@ int agent_run(const struct agent_setup *setup)
 		.start.fire = start_due,
 		.sample.fire = sample_due};
 	struct error err = {0};
+	bool ready;
 	int r;
 
 	for (int i = 0; i < setup->mesh.n_nodes; i++)
 		a.expected[i] = !setup->t0_ns || setup->alive[i];
 	outbox_init(&a.outbox, setup->control_fd);
-	r = set_up(&a, &err);
-	if (r < 0)
+	ready = set_up(&a, &err) == 0;
+	if (!ready)
 		fail(&a, err.text);
 	while (!a.stop) {
 		r = loop_once(&a.loop);
@@ -332,5 +333,10 @@ int agent_run(const struct agent_setup *setup)
 	}
 	outbox_drain(&a.outbox);
 	outbox_release(&a.outbox);
+	if (ready) {
+		mesh_close(&a.mesh);
+		actor_release(&a.actor);
+		loop_close(&a.loop);
+	}
 	return a.failed;
 }

@@ -14,6 +14,8 @@
 
 #include "base/memory.h"
 
+#define LOWAT_MAX (64 << 10)
+
 int channel_pool_open(void)
 {
 	_close_ int fd = memfd_create("narrowlink-payload", MFD_CLOEXEC);
@@ -37,6 +39,17 @@ static int set_options(int fd, int notsent_lowat)
 	return 0;
 }
 
+/* A larger one than a quarter of the buffer would make the kernel enlarge the buffer. */
+static int lowat_max(int fd)
+{
+	int buffer = 0;
+	socklen_t size = sizeof buffer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, &size) < 0 || buffer < 4)
+		return 1;
+	return buffer / 4 < LOWAT_MAX ? buffer / 4 : LOWAT_MAX;
+}
+
 static void start(struct channel *c, int fd, enum channel_state state, uint32_t events)
 {
 	c->fd = fd;
@@ -45,6 +58,9 @@ static void start(struct channel *c, int fd, enum channel_state state, uint32_t 
 	c->blocked = false;
 	c->out_sent = c->out_count = c->in_count = 0;
 	c->body_out = c->body_in = 0;
+	c->dry = false;
+	c->lowat = 1;
+	c->lowat_max = lowat_max(fd);
 }
 
 int channel_connect(struct channel *c, const struct sockaddr_in *to, int notsent_lowat)
@@ -146,20 +162,24 @@ static int write_heads(struct channel *c)
 	return 0;
 }
 
+/* A short count says that the socket is full as well as the next call would. */
 int channel_write(struct channel *c)
 {
 	int r = write_heads(c);
+	size_t most;
 	off_t offset;
 	ssize_t n;
 
 	while (!r && c->body_out) {
 		offset = 0;
-		n = sendfile(c->fd, c->pool_fd, &offset,
-			c->body_out < CHANNEL_POOL ? (size_t)c->body_out : CHANNEL_POOL);
+		most = c->body_out < CHANNEL_POOL ? (size_t)c->body_out : CHANNEL_POOL;
+		n = sendfile(c->fd, c->pool_fd, &offset, most);
 		if (n < 0)
 			return send_error();
 		c->body_out -= n;
 		c->bytes->payload_sent += (uint64_t)n;
+		if ((size_t)n < most)
+			return -EAGAIN;
 	}
 	return r;
 }
@@ -180,6 +200,7 @@ static int read_body(struct channel *c, int64_t *body)
 	if (n <= 0)
 		return n ? -errno : -ECONNRESET;
 	c->body_in -= n;
+	c->dry = c->body_in > 0;
 	c->bytes->payload_received += (uint64_t)n;
 	*body = n;
 	return CHANNEL_BODY;
@@ -205,6 +226,10 @@ int channel_read(struct channel *c, struct wire_frame *frame, int64_t *body)
 	size_t size;
 	int r;
 
+	if (c->dry) {
+		c->dry = false;
+		return -EAGAIN;
+	}
 	if (c->body_in)
 		return read_body(c, body);
 	r = read_head(c, WIRE_HEAD);
@@ -222,6 +247,18 @@ int channel_read(struct channel *c, struct wire_frame *frame, int64_t *body)
 	c->in_count = 0;
 	c->body_in = frame->length;
 	return CHANNEL_FRAME;
+}
+
+int channel_rest(struct channel *c)
+{
+	int want = !c->body_in ? 1 : c->body_in < c->lowat_max ? (int)c->body_in : c->lowat_max;
+
+	if (want == c->lowat)
+		return 0;
+	if (setsockopt(c->fd, SOL_SOCKET, SO_RCVLOWAT, &want, sizeof want) < 0)
+		return -errno;
+	c->lowat = want;
+	return 0;
 }
 
 bool channel_info(const struct channel *c, struct live_tcp *sum)

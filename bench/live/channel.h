@@ -44,8 +44,10 @@ struct channel {
 	int64_t body_out; /* payload to send after them */
 	uint8_t in[WIRE_LONGEST];
 	size_t in_count;
-	int64_t body_in;  /* payload to discard before the next head */
-	uint64_t body_id; /* the message it belongs to */
+	int64_t body_in;      /* payload to discard before the next head */
+	uint64_t body_id;     /* the message it belongs to */
+	bool dry;	      /* the last read took all there was */
+	int lowat, lowat_max; /* SO_RCVLOWAT, and its largest */
 };
 
 /* A memory file of CHANNEL_POOL bytes; its descriptor or a negative errno. */
@@ -66,6 +68,12 @@ void channel_put(struct channel *c, const struct wire_frame *frame);
 bool channel_pending(const struct channel *c);
 /* 0: everything pending is sent; -EAGAIN: the socket is full; otherwise why it broke. */
 int channel_write(struct channel *c);
+
+/*
+ * To be called when reading ends for now: epoll reports the channel again when the rest of a
+ * body, or a good part of it, has arrived, instead of at every packet. 0 or a negative errno.
+ */
+int channel_rest(struct channel *c);
 
 enum channel_got { CHANNEL_FRAME = 1, CHANNEL_BODY };
 /*

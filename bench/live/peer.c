@@ -318,7 +318,9 @@ static int read_in(struct peer *p, struct channel *c)
 		if (r < 0)
 			break;
 	}
-	return r == -EAGAIN ? 0 : r;
+	if (r < 0 && r != -EAGAIN)
+		return r;
+	return c->state == CHANNEL_CLOSED ? 0 : channel_rest(c);
 }
 
 static int socket_error(int fd)

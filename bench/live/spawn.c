@@ -39,11 +39,14 @@ static void set_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void set_name(const struct mesh_node *node, const struct agent_setup *setup)
+/* "nl:site-3", and "nl-sync:site-3" for a syncer; the kernel keeps 15 characters. */
+static void set_name(const struct agent_setup *setup)
 {
-	char name[16];
+	bool learner = job_role(&setup->scenario->job, setup->self) == ROLE_LEARNER;
+	char name[2 * SITE_NAME_MAX];
 
-	snprintf(name, sizeof name, "nl:%.12s", node->name);
+	snprintf(name, sizeof name, "%s:%s", learner ? "nl" : "nl-sync",
+		setup->mesh.nodes[setup->self].name);
 	name[strcspn(name, " ")] = '\0';
 	prctl(PR_SET_NAME, name);
 }
@@ -78,7 +81,7 @@ static int become_agent(
 	int r = die_with(parent, err);
 
 	set_signals();
-	set_name(own, setup);
+	set_name(setup);
 	raise_files();
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (!r)

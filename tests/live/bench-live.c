@@ -1,13 +1,17 @@
 /*
- * Benchmark: what the live runtime carries without an emulated link, sites on a veth bridge.
- * Every learner sends its payload to all others; printed are the payload received per second by
- * all sites together, and the processor time of the agents per gigabyte received.
+ * Benchmark: what the live runtime carries, on a veth bridge without an emulated link and over
+ * the relay. Every learner sends payload to all others at once. Printed are the payload received
+ * per second by all sites together, what part of the links' payload rate that is, and the time
+ * of processors per gigabyte.
  */
 #include <stdio.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "tests/live/exchange.h"
-#include "tests/live/world.h"
+#include "tests/live/stage.h"
+
+#define PAYLOAD_SHARE (1448.0 / 1514.0)
 
 static double cpu_s(void)
 {
@@ -18,12 +22,39 @@ static double cpu_s(void)
 	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
 }
 
-static void measure(int sites, int64_t rate_bps, int64_t bytes)
+/* Of a running process, from /proc. */
+static double cpu_of(int pid)
+{
+	unsigned long user = 0, system = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+		    &system) != 2)
+		user = system = 0;
+	fclose(f);
+	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double received_bytes(const struct live_result *r)
+{
+	double sum = 0;
+
+	for (int i = 0; i < r->n_participants; i++)
+		sum += (double)r->bytes[i].payload_received;
+	return sum;
+}
+
+static void bridge(int sites, int64_t rate_bps, int64_t bytes)
 {
 	struct world w;
 	struct watch watch = {0};
 	struct live_result result;
-	double received = 0, seconds, cpu;
+	double received, seconds, cpu;
 
 	world_up(&w, sites, &strategy_exchange);
 	w.link.direction[UP].base.rate_bps = rate_bps;
@@ -35,37 +66,68 @@ static void measure(int sites, int64_t rate_bps, int64_t bytes)
 	if (world_run(&w, NULL, 0, &watch, &result) < 0)
 		fail_msg("%s", w.err.text);
 	cpu = cpu_s() - cpu;
-	for (int i = 0; i < sites; i++)
-		received += (double)result.bytes[i].payload_received;
+	received = received_bytes(&result);
 	seconds = (double)result.wall_ns / 1e9;
-	printf("# %d sites, chunks for %.2f Gbit/s: %.2f Gbit/s of payload together, "
-	       "%.3f s of CPU per GB, %.2f CPUs\n",
-		sites, (double)rate_bps / 1e9, 8 * received / seconds / 1e9, cpu / (received / 1e9),
-		cpu / seconds);
+	printf("# bridge, %d sites, chunks for %.2f Gbit/s: %.2f Gbit/s, agents %.3f s of CPU per "
+	       "GB\n",
+		sites, (double)rate_bps / 1e9, 8 * received / seconds / 1e9,
+		cpu / (received / 1e9));
 	world_down(&w);
 }
 
-static void two_sites(void **state)
+/* One exchange of `bytes` from everybody to everybody, over links of rate_gbps and 25 ms. */
+static void relay(int sites, double rate_gbps, int64_t bytes)
 {
-	measure(2, INT64_C(10000000000), 4000000000);
+	struct scenario *s;
+	struct stage st;
+	char text[512];
+	double received, seconds, agents, carrier;
+
+	snprintf(text, sizeof text,
+		"narrowlink: 1\nsites: {count: %d, link: wan}\n"
+		"links: {wan: {rate: %.0f kbit/s, delay: 10 ms, queue: 50 ms}}\n"
+		"core: {delay: 5 ms}\ntransport: {connections: 4}\n"
+		"workload: {strategy: data-parallel, parameters: %jd, bits: 8, step: 1 ms}\n"
+		"run: {steps: 1, warmup: 0}\n",
+		sites, rate_gbps * 1e6, (intmax_t)bytes);
+	stage_up(&st, text);
+	s = st.file->cases[0];
+	s->strategy = &strategy_exchange;
+	s->limit_ns = INT64_C(60000000000);
+	agents = cpu_s();
+	stage_run(&st);
+	agents = cpu_s() - agents;
+	carrier = cpu_of(backend_relay.pid(st.links));
+	received = received_bytes(&st.result);
+	seconds = (double)st.result.wall_ns / 1e9;
+	printf("# relay, %d sites of %.2f Gbit/s: %.2f Gbit/s in %.2f s, %.1f %% of the links; per "
+	       "GB %.3f s of CPU for the agents, %.3f for the relay\n",
+		sites, rate_gbps, 8 * received / seconds / 1e9, seconds,
+		100 * 8 * received / seconds / (sites * rate_gbps * 1e9 * PAYLOAD_SHARE),
+		agents / (received / 1e9), carrier / (received / 1e9));
+	stage_down(&st);
 }
 
-static void two_sites_small_chunks(void **state)
+static void on_a_bridge(void **state)
 {
-	measure(2, INT64_C(840000000), 4000000000);
+	bridge(2, INT64_C(10000000000), 4000000000);
+	bridge(2, INT64_C(840000000), 4000000000);
+	bridge(8, INT64_C(840000000), 100000000);
 }
 
-static void eight_sites(void **state)
+static void on_the_relay(void **state)
 {
-	measure(8, INT64_C(840000000), 100000000);
+	relay(2, 10, 3000000000);
+	relay(8, 0.84, 60000000);
+	relay(8, 1.25, 90000000);
+	relay(64, 0.05, 250000);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_sites),
-		cmocka_unit_test(two_sites_small_chunks),
-		cmocka_unit_test(eight_sites),
+		cmocka_unit_test(on_a_bridge),
+		cmocka_unit_test(on_the_relay),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

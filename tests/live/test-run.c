@@ -2,13 +2,7 @@
  * From a scenario's text to finished learners: the strategies over the relay's links, with the
  * payload that their formulas say, and with a crash and a blackout.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/heap.h"
-#include "bench/scenario/scenario.h"
-#include "emu/backend.h"
-#include "tests/live/world.h"
+#include "tests/live/stage.h"
 
 #define ONE_WAY_NS INT64_C(7000000) /* 3 ms of each link, 1 ms of the core */
 
@@ -19,124 +13,10 @@
 	"core: {delay: 1 ms}\n"                                                                    \
 	"transport: {connections: 2, silence: 400 ms}\n"
 
-struct stage {
-	struct scenario_file *file;
-	const struct scenario *s;
-	struct topology *t;
-	struct link_plan plan;
-	struct backend_run *links;
-	struct fault *faults;
-	size_t n_faults;
-	struct watch watch;
-	uint64_t exchanges[PARTICIPANTS_MAX];
-	struct live_result result;
-	struct error err;
-};
-
-static void must(int r, const struct error *err)
+/* The run has an end, and everybody's events came in order. */
+static void run_to_the_end(struct stage *st)
 {
-	if (r < 0)
-		fail_msg("%s", err->text);
-}
-
-static void set_topology(struct stage *st)
-{
-	const struct topology_tcp tcp = {.congestion = "cubic",
-		.receive_buffer = st->s->transport.buffer_bytes,
-		.send_buffer = st->s->transport.buffer_bytes,
-		.slow_start_after_idle = st->s->transport.slow_start_after_idle};
-	const char *names[SITES_MAX];
-
-	for (int i = 0; i < st->s->n_sites; i++)
-		names[i] = st->s->sites[i].name;
-	must(topology_up(&st->t, st->s->n_sites, names, &tcp, &st->err), &st->err);
-}
-
-/* A site's blackouts are part of its link. */
-static void add_blackouts(struct stage *st, int site, struct link_direction *d)
-{
-	for (size_t i = 0; i < st->n_faults; i++)
-		if (st->faults[i].kind == FAULT_BLACKOUT && st->faults[i].site == site) {
-			d->blackouts =
-				realloc(d->blackouts, (d->n_blackouts + 1) * sizeof *d->blackouts);
-			assert_non_null(d->blackouts);
-			d->blackouts[d->n_blackouts++] = (struct link_window){
-				st->faults[i].at_ns, st->faults[i].at_ns + st->faults[i].for_ns};
-		}
-}
-
-static void set_links(struct stage *st)
-{
-	const struct scenario *s = st->s;
-
-	st->plan.seed = s->seed;
-	memcpy(st->plan.core_delay_ns, s->core_delay_ns, sizeof s->core_delay_ns);
-	for (int i = 0; i < s->n_sites; i++)
-		for (int d = 0; d < DIRECTIONS; d++) {
-			link_direction_dilate(
-				&st->plan.links[i][d], &s->links[s->sites[i].link].direction[d], 1);
-			add_blackouts(st, i, &st->plan.links[i][d]);
-		}
-	must(backend_relay.up(&st->links, st->t, &st->plan, &st->err), &st->err);
-}
-
-static void stage_up(struct stage *st, const char *text)
-{
-	static bool isolated;
-
-	*st = (struct stage){0};
-	if (backend_relay.probe(&st->err) < 0 || (!isolated && topology_isolate(&st->err) < 0)) {
-		print_message("# %s\n", st->err.text);
-		skip();
-	}
-	isolated = true;
-	must(scenario_load_text(&st->file, "test.yaml", text, strlen(text), NULL, 0, &st->err),
-		&st->err);
-	st->s = st->file->cases[0];
-	st->n_faults = fault_schedule(st->s->faults, st->s->n_faults, st->s->seed, st->s->n_sites,
-		st->s->limit_ns, &st->faults);
-	set_topology(st);
-	set_links(st);
-}
-
-static void stage_down(struct stage *st)
-{
-	backend_relay.down(st->links);
-	topology_down(st->t);
-	for (int i = 0; i < st->s->n_sites; i++)
-		for (int d = 0; d < DIRECTIONS; d++)
-			link_direction_release(&st->plan.links[i][d]);
-	free(st->faults);
-	scenario_file_free(st->file);
-}
-
-static struct stage *stage_of(void *user)
-{
-	return container_of((struct watch *)user, struct stage, watch);
-}
-
-static void links_start(void *user, int64_t t0_ns)
-{
-	backend_relay.start(stage_of(user)->links, t0_ns);
-}
-
-static void count_exchanges(void *user, int p, int64_t at_ns, const struct rt_report *report)
-{
-	stage_of(user)->exchanges[p] += report->kind == REPORT_EXCHANGE;
-	watch_observer.report(user, p, at_ns, report);
-}
-
-static void stage_run(struct stage *st)
-{
-	struct live_observer observer = watch_observer;
-
-	observer.user = &st->watch;
-	observer.report = count_exchanges;
-	watch_begin(&st->watch, &st->s->job);
-	must(live_run(st->s, st->t, st->faults, st->n_faults, links_start, &observer, &st->result,
-		     &st->err),
-		&st->err);
-	watch_end(&st->watch, st->result.wall_ns);
+	stage_run(st);
 	assert_int_equal(st->result.end, LIVE_DONE);
 	assert_false(st->watch.out_of_order);
 }
@@ -191,7 +71,7 @@ static void data_parallel(void **state)
 	stage_up(&st, COMMON "workload: {strategy: data-parallel, parameters: 200 k, step: 100 ms, "
 			     "buckets: 4, checkpoint: {every: 0 steps}}\n"
 			     "run: {steps: 8, warmup: 2}\n");
-	stage_run(&st);
+	run_to_the_end(&st);
 	check_payload(&st, 10);
 	check_idle_rtt(&st);
 	check_ledgers(&st);
@@ -206,7 +86,7 @@ static void decoupled(void **state)
 			     "step: 100 ms, outer: {period: 6, fragments: 6, overlap: 2, bits: 4, "
 			     "syncer: sharded, quorum: 1}}\n"
 			     "run: {steps: 10, warmup: 2}\n");
-	stage_run(&st);
+	run_to_the_end(&st);
 	check_payload(&st, 12);
 	check_ledgers(&st);
 	stage_down(&st);
@@ -222,7 +102,7 @@ static void decoupled_star(void **state)
 			     "syncer: star, quorum: 1}}\n"
 			     "run: {steps: 10, warmup: 0}\n");
 	assert_int_equal(st.s->n_sites, 4);
-	stage_run(&st);
+	run_to_the_end(&st);
 	check_payload(&st, 10);
 	check_ledgers(&st);
 	stage_down(&st);
@@ -253,7 +133,7 @@ static void decoupled_with_a_crash(void **state)
 			     "step: 100 ms, state: 1 MB, outer: {period: 6, fragments: 6, "
 			     "overlap: 2, bits: 4, syncer: sharded, quorum: 1}}\n"
 			     "run: {steps: 30, warmup: 2}\n" CRASH);
-	stage_run(&st);
+	run_to_the_end(&st);
 	check_crash(&st);
 	check_ledgers(&st);
 	for (int i = 0; i < 3; i += 2)
@@ -269,7 +149,7 @@ static void data_parallel_with_a_crash(void **state)
 	stage_up(&st, COMMON "workload: {strategy: data-parallel, parameters: 200 k, step: 100 ms, "
 			     "state: 1 MB, buckets: 4, checkpoint: {every: 5 steps, cost: 20 ms}}\n"
 			     "run: {steps: 20, warmup: 2}\n" CRASH);
-	stage_run(&st);
+	run_to_the_end(&st);
 	check_crash(&st);
 	check_ledgers(&st);
 	for (int i = 0; i < 3; i += 2)
@@ -287,7 +167,7 @@ static void blackout_is_silence(void **state)
 			     "syncer: sharded, quorum: 1}}\n"
 			     "run: {steps: 30, warmup: 2}\n"
 			     "faults: [{kind: blackout, target: site 3, at: 1 s, for: 1500 ms}]\n");
-	stage_run(&st);
+	run_to_the_end(&st);
 	assert_int_equal(st.watch.fault_begins, 1);
 	assert_int_equal(st.watch.fault_ends, 1);
 	/* site 3's learner and syncer each miss the other sites' two; those miss these two */
