@@ -124,6 +124,43 @@ bool direction_take(
 	return true;
 }
 
+/*
+ * The last segment ends when the serialiser, busy since the first, is through with all of them, or
+ * its own time after it came: with even arrivals and equal sizes no segment in between can be
+ * what the last one waits for. Likewise the queue is longest at the first or near the last.
+ */
+bool direction_take_run(struct direction_line *d, const struct direction_run *run,
+	int64_t *begin_ns, int64_t *end_ns, int64_t *queued)
+{
+	int64_t waiting = backlog(d, run->first_ns), start_ns = run->first_ns, at_last;
+	double part = 0, ns_per_byte, end, last_end;
+
+	cursor_seek(&d->arrival, d, run->first_ns);
+	if (waiting + run->bytes > d->arrival.state.queue_bytes ||
+		run->last_ns >= d->arrival.until_ns)
+		return false;
+	if (start_ns <= d->free_ns) {
+		start_ns = d->free_ns;
+		part = d->free_part;
+	}
+	cursor_seek(&d->sending, d, start_ns);
+	ns_per_byte = (8.0 * NS_PER_S) / (double)d->sending.state.rate_bps;
+	end = part + (double)run->bytes * ns_per_byte;
+	last_end = (double)(run->last_ns - start_ns) + (double)run->last_bytes * ns_per_byte;
+	if (end > (double)run->most_ns)
+		return false;
+	end = end > last_end ? end : last_end;
+	if (end >= (double)(d->sending.until_ns - start_ns))
+		return false;
+	*begin_ns = start_ns + (int64_t)ceil(part + (double)run->first_bytes * ns_per_byte);
+	d->free_ns = start_ns + (int64_t)end;
+	d->free_part = end - floor(end);
+	*end_ns = d->free_ns + (d->free_part > 0);
+	at_last = llround((end - (double)(run->last_ns - start_ns)) / ns_per_byte);
+	*queued = at_last > waiting + run->first_bytes ? at_last : waiting + run->first_bytes;
+	return true;
+}
+
 int64_t direction_rate(const struct direction_line *d)
 {
 	return d->sending.state.rate_bps;

@@ -51,6 +51,21 @@ void direction_start(struct direction_line *d, int64_t epoch_ns, int64_t now_ns)
 bool direction_take(
 	struct direction_line *d, int64_t at_ns, int64_t bytes, int64_t *end_ns, int64_t *queued);
 
+/*
+ * The same for a run of segments at once, which come evenly between first_ns and last_ns: `bytes`
+ * in all, the first and the last of them. *begin_ns is the end of the first one's serialisation;
+ * *queued is exact for a burst, and within one segment of the most for a longer run.
+ * False, and nothing has happened, where it is not as simple as that: the queue may not have room
+ * for all, the link changes meanwhile, or serialising them takes longer than most_ns.
+ */
+struct direction_run {
+	int64_t first_ns, last_ns;
+	int64_t bytes, first_bytes, last_bytes;
+	int64_t most_ns;
+};
+bool direction_take_run(struct direction_line *d, const struct direction_run *run,
+	int64_t *begin_ns, int64_t *end_ns, int64_t *queued);
+
 /* The rate at the time the serialiser becomes free. */
 int64_t direction_rate(const struct direction_line *d);
 

@@ -226,15 +226,38 @@ static int64_t between(int64_t first_ns, int64_t last_ns, int i, int n)
 	return n == 1 ? last_ns : first_ns + (last_ns - first_ns) * i / (n - 1);
 }
 
+/* Takes a packet whole, if that is all there is to it. */
+static bool admit_whole(struct engine *e, int site, enum direction d, struct packet *p,
+	int64_t first_ns, int64_t last_ns)
+{
+	const struct direction_run run = {
+		.first_ns = first_ns,
+		.last_ns = last_ns,
+		.bytes = wire_bytes(e, site, d, p, p->first, p->count),
+		.first_bytes = wire_bytes(e, site, d, p, p->first, 1),
+		.last_bytes = wire_bytes(e, site, d, p, p->first + p->count - 1, 1),
+		.most_ns = RUN_MAX_NS,
+	};
+	struct link_stats *stats = &e->stats[site][d];
+	int64_t begin_ns, end_ns, queued;
+
+	if (!direction_take_run(&e->sites[site].lines[d], &run, &begin_ns, &end_ns, &queued))
+		return false;
+	if ((uint64_t)queued > stats->queue_high_bytes)
+		stats->queue_high_bytes = (uint64_t)queued;
+	p->span_ns = end_ns - begin_ns;
+	lane_push(e, &e->sites[site].serialising[d], p, end_ns);
+	return true;
+}
+
 /*
- * Takes a packet, whose first and last segments come at the given times, into the queue of a
- * direction. Where its segments arrived over a time, the serialiser may have begun with the
- * first before the last was there: that is why arrivals may lie before now. A run is no longer
- * than RUN_MAX_NS, so that on a link slower than the one the super-packet was made for bursts
- * look like that link's, and nothing waits for the rest of a run.
+ * Takes a packet segment by segment. Where its segments arrived over a time, the serialiser may
+ * have begun with the first before the last was there: that is why arrivals may lie before now. A
+ * run is no longer than RUN_MAX_NS, so that on a link slower than the one the super-packet was made
+ * for bursts look like that link's, and nothing waits for the rest of a run.
  */
-static void admit(struct engine *e, int site, enum direction d, struct packet *p, int64_t first_ns,
-	int64_t last_ns)
+static void admit_segments(struct engine *e, int site, enum direction d, struct packet *p,
+	int64_t first_ns, int64_t last_ns)
 {
 	struct direction_line *line = &e->sites[site].lines[d];
 	struct link_stats *stats = &e->stats[site][d];
@@ -265,6 +288,14 @@ static void admit(struct engine *e, int site, enum direction d, struct packet *p
 	}
 	admit_run(&runs, site, d, &run);
 	runs_end(&runs);
+}
+
+/* A packet, whose first and last segments come at the given times, enters a direction's queue. */
+static void admit(struct engine *e, int site, enum direction d, struct packet *p, int64_t first_ns,
+	int64_t last_ns)
+{
+	if (!admit_whole(e, site, d, p, first_ns, last_ns))
+		admit_segments(e, site, d, p, first_ns, last_ns);
 }
 
 static void enter(struct engine *e, int site, enum direction d, struct packet *p)
