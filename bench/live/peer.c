@@ -125,7 +125,7 @@ static void set_up(struct peer *p)
 {
 	int r = 0;
 
-	if (p->last_up == p->incarnation)
+	if (p->last_up == p->hello_incarnation)
 		mesh_fail(p->mesh, "%s: the connections to %s broke although neither crashed",
 			own_name(p), name_of(p));
 	for (int i = 0; !r && i < p->n_channels; i++) {
@@ -138,7 +138,7 @@ static void set_up(struct peer *p)
 	}
 	loop_timer_cancel(p->mesh->loop, &p->retry);
 	p->state = PEER_UP;
-	p->last_up = p->incarnation;
+	p->last_up = p->incarnation = p->hello_incarnation;
 	set_heard(p);
 	p->mesh->user->up(p->mesh, p->id);
 }
@@ -219,7 +219,7 @@ void peer_accept(struct peer *p, const struct wire_frame *hello, int fd)
 	own = -1;
 	p->state = PEER_MEETING;
 	p->session = hello->session;
-	p->incarnation = hello->incarnation;
+	p->hello_incarnation = hello->incarnation;
 	p->greeted++;
 	c->bytes->framing_received += WIRE_HEAD;
 	put_hello(c);
@@ -235,7 +235,7 @@ static int greeted(struct peer *p, struct channel *c, const struct wire_frame *h
 	if (hello->type != WIRE_HELLO || hello->participant != (uint32_t)p->id ||
 		hello->session != p->session || hello->index != c->index)
 		return -EPROTO;
-	p->incarnation = hello->incarnation;
+	p->hello_incarnation = hello->incarnation;
 	c->state = CHANNEL_WAITING;
 	if (++p->greeted == p->n_channels) {
 		channel_put(control_of(p), &(struct wire_frame){.type = WIRE_READY});

@@ -27,12 +27,13 @@ struct peer {
 	enum peer_state state;
 	int n_channels; /* those for payload, then the one for the rest */
 	struct channel *channels;
-	int turn;	      /* which channel is offered the next chunk first */
-	uint64_t session;     /* the initiator's incarnation << 32 | its attempt; 0: none yet */
-	int greeted;	      /* channels on which the peer has said hello */
-	uint32_t incarnation; /* as it said last, or the controller */
-	int64_t last_up;      /* the incarnation that was up last; -1: none */
-	int last_error;	      /* why the last attempt failed; 0 if none did */
+	int turn;	  /* which channel is offered the next chunk first */
+	uint64_t session; /* the initiator's incarnation << 32 | its attempt; 0: none yet */
+	int greeted;	  /* channels on which the peer has said hello */
+	uint32_t hello_incarnation; /* as it said in this session */
+	uint32_t incarnation;	    /* that was up last, or the controller knew of */
+	int64_t last_up;	    /* the incarnation that was up last; -1: none */
+	int last_error;		    /* why the last attempt failed; 0 if none did */
 	struct stripe out;
 	struct assembly in;
 	uint64_t sent, received;	   /* messages of this session */

@@ -79,7 +79,7 @@ static void crash_and_restart(void **state)
 static void two_crashes_at_once(void **state)
 {
 	const struct fault faults[] = {
-		{FAULT_CRASH, 1, 400 * MS, 300 * MS}, {FAULT_CRASH, 2, 400 * MS, 900 * MS}};
+		{FAULT_CRASH, 1, 400 * MS, 300 * MS}, {FAULT_CRASH, 2, 400 * MS, 3000 * MS}};
 	struct world w;
 	struct watch watch = {0};
 	struct live_result result;
@@ -90,7 +90,7 @@ static void two_crashes_at_once(void **state)
 	check_crashed(&watch, 1, &faults[0]);
 	check_crashed(&watch, 2, &faults[1]);
 	/* site 1 was at work again before site 2 was repaired */
-	assert_true(watch.ledgers[1].in_ns[STATE_RECOVER] < 600 * MS);
+	assert_true(watch.recovered_at[1] < watch.recover_at[2]);
 	world_down(&w);
 }
 
@@ -259,12 +259,10 @@ static void silence_is_noticed(void **state)
 	world_up(&w, 3, &strategy_gossip);
 	w.s.job.steps = 1000000;
 	w.s.job.parameters = 1000;
-	w.s.transport.silence_ns = 400 * MS;
+	w.s.transport.silence_ns = 1000 * MS;
 	run_or_fail(&w, NULL, 0, &watch, &result);
 	assert_int_equal(result.end, LIVE_STOPPED);
-	assert_int_equal(watch.silent[0], 1);
-	assert_int_equal(watch.heard[0], 1);
-	assert_int_equal(watch.silent[2], 1);
+	assert_true(watch.silent[0] >= 1 && watch.silent[2] >= 1);
 	/* oslo hears nobody once the others' windows are full of what it cannot acknowledge */
 	assert_true(watch.silent[1] >= 1);
 	world_down(&w);

@@ -522,6 +522,7 @@ static void newer_incarnation_replaces(void **state)
 	memcpy(old, rig.fds, sizeof old);
 	ghost_connect_all(&rig, 1, 1);
 	assert_int_equal(rig.losts, 1);
+	assert_int_equal(mesh_epoch(&rig.mesh), 0); /* not before it is up */
 	ghost_put(rig.fds[CONNECTIONS], &(struct wire_frame){.type = WIRE_READY});
 	wait_for(&rig, &rig.ups, 2);
 	for (int i = 0; i < CHANNELS; i++)

@@ -127,7 +127,10 @@ static void on_report(void *user, int p, int64_t at_ns, const struct rt_report *
 	note_time(w, p, at_ns);
 	ledger_report(&w->ledgers[p], at_ns, report);
 	w->steps[p] += report->kind == REPORT_STEP;
-	w->recovered[p] += report->kind == REPORT_RECOVERED;
+	if (report->kind == REPORT_RECOVERED) {
+		w->recovered[p]++;
+		w->recovered_at[p] = at_ns;
+	}
 }
 
 static void on_done(void *user, int p, int64_t at_ns)

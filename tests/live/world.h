@@ -25,6 +25,7 @@ struct watch {
 	enum state states[PARTICIPANTS_MAX];
 	int downs[PARTICIPANTS_MAX], recovers[PARTICIPANTS_MAX], recovered[PARTICIPANTS_MAX];
 	int64_t down_at[PARTICIPANTS_MAX], recover_at[PARTICIPANTS_MAX];
+	int64_t recovered_at[PARTICIPANTS_MAX];
 	int64_t done_at[PARTICIPANTS_MAX];
 	int steps[PARTICIPANTS_MAX];
 	int fault_begins, fault_ends;
