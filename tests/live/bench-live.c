@@ -120,7 +120,6 @@ static void on_the_relay(void **state)
 	relay(2, 10, 3000000000);
 	relay(8, 0.84, 60000000);
 	relay(8, 1.25, 90000000);
-	relay(64, 0.05, 250000);
 }
 
 int main(void)
