@@ -215,6 +215,9 @@ static int set_tcp(struct topology *t, const struct topology_tcp *tcp, struct er
 			tcp->slow_start_after_idle ? "1" : "0", err);
 	if (!r)
 		r = set_sysctl("ipv4/tcp_no_metrics_save", "1", err);
+	/* what a program that is gone has not sent yet: one attempt more, not minutes of them */
+	if (!r)
+		r = set_sysctl("ipv4/tcp_orphan_retries", "1", err);
 	if (!r)
 		r = set_burst_size(err);
 	if (!r)
