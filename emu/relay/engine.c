@@ -408,11 +408,8 @@ static void cross(struct engine *e, struct lane *lane)
 	admit(e, p->to, DOWN, p, p->at_ns - p->span_ns, p->at_ns);
 }
 
-static void arrive(struct engine *e, struct lane *lane)
+void engine_delivered(struct engine *e, struct packet *p, int64_t at_ns)
 {
-	struct packet *p = lane_pop(e, lane);
-	int64_t at_ns = e->deliver(e->context, p->to, p);
-
 	if (at_ns < 0) {
 		drop(e, p->to, DOWN, p, DROP_QUEUE);
 		return;
@@ -420,6 +417,15 @@ static void arrive(struct engine *e, struct lane *lane)
 	count_delivered(e, p->to, DOWN, p);
 	histogram_add(&e->stats[p->to][DOWN].lateness, at_ns - p->at_ns);
 	pool_release(e->pool, p);
+}
+
+static void arrive(struct engine *e, struct lane *lane)
+{
+	struct packet *p = lane_pop(e, lane);
+	int64_t at_ns = e->deliver(e->context, p->to, p);
+
+	if (at_ns != ENGINE_LATER)
+		engine_delivered(e, p, at_ns);
 }
 
 static void run_inside(struct engine *e, int64_t now_ns)

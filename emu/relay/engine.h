@@ -18,9 +18,11 @@ struct engine;
 
 /*
  * Hands a due packet to a site. Returns the time at which that was done, or a negative number
- * if the site does not take it. The packet is the engine's.
+ * if the site does not take it; or ENGINE_LATER: then engine_delivered says so when it is known,
+ * for the packets of a site in their order. The packet is the engine's.
  */
-typedef int64_t engine_deliver(void *context, int site, const struct packet *p);
+#define ENGINE_LATER INT64_MAX
+typedef int64_t engine_deliver(void *context, int site, struct packet *p);
 
 /*
  * plan, pool and stats (of n_sites sites, zeroed; it may be shared memory) are borrowed. The
@@ -39,6 +41,9 @@ void engine_input(struct engine *e, int site, struct packet *p, int64_t now_ns);
 
 /* Does what is due at now_ns, at most `budget` deliveries of it. */
 void engine_run(struct engine *e, int64_t now_ns, int budget);
+
+/* What became of a packet that was to be known later: as engine_deliver returns. */
+void engine_delivered(struct engine *e, struct packet *p, int64_t at_ns);
 
 /* When the next thing is due; TIME_NEVER if nothing is in flight. */
 int64_t engine_next_ns(const struct engine *e);

@@ -25,8 +25,10 @@
 #include "base/memory.h"
 #include "emu/relay/direction.h"
 #include "emu/relay/engine.h"
+#include "emu/relay/writer.h"
 
 #define READ_BURST 8		 /* packets of a site in one turn */
+#define INLINE_BURST 4		 /* packets a turn that are not worth waking the writer */
 #define DELIVER_BURST 32	 /* packets to all sites in one turn */
 #define SPIN_NS (10 * NS_PER_US) /* setting the timer and waking up cost more than this */
 #define LONG_SLEEP_NS NS_PER_MS
@@ -35,11 +37,14 @@
 #define FILES_MAX (SITES_MAX + 4)
 #define TOKEN_TIMER SITES_MAX
 #define TOKEN_CONTROL (SITES_MAX + 1)
+#define TOKEN_WRITER (SITES_MAX + 2)
 
 struct loop {
 	const struct relay_job *job;
 	struct pool *pool;
 	struct engine *engine;
+	struct writer *writer;
+	int n_inline; /* packets written by the loop itself in this turn */
 	int epoll_fd, timer_fd;
 	int64_t epoch_ns;
 	int64_t due_ns, wake_ns; /* the timer is set to wake_ns for what is due at due_ns */
@@ -48,7 +53,8 @@ struct loop {
 	int n_readable;
 };
 
-static int64_t deliver(void *context, int site, const struct packet *p)
+/* Writes a packet to its site's device; the writer's thread does this as well. */
+static int64_t write_packet(void *context, const struct packet *p)
 {
 	const struct loop *loop = context;
 	struct iovec iov[1 + POOL_IOV_MAX];
@@ -65,7 +71,44 @@ static int64_t deliver(void *context, int site, const struct packet *p)
 		    pool_parts(loop->pool, p, piece.payload_offset, piece.payload_bytes, iov + 1);
 	}
 	now_ns = clock_now_ns();
-	return writev(loop->job->tun_fds[site], iov, n) < 0 ? -1 : now_ns;
+	return writev(loop->job->tun_fds[p->to], iov, n) < 0 ? -1 : now_ns;
+}
+
+/*
+ * A few packets a turn are written at once. The rest is the writer's, and so is everything as
+ * long as it has some, for the order's sake.
+ */
+static int64_t deliver(void *context, int site, struct packet *p)
+{
+	struct loop *loop = context;
+
+	if (writer_held(loop->writer) == 0 && loop->n_inline < INLINE_BURST) {
+		loop->n_inline++;
+		return write_packet(loop, p);
+	}
+	writer_put(loop->writer, p);
+	return ENGINE_LATER;
+}
+
+static void collect_written(struct loop *loop)
+{
+	struct packet *p;
+	int64_t at_ns;
+
+	while ((p = writer_take(loop->writer, &at_ns)))
+		engine_delivered(loop->engine, p, at_ns);
+}
+
+static void deliver_due(struct loop *loop)
+{
+	size_t room;
+
+	collect_written(loop);
+	loop->n_inline = 0;
+	room = WRITER_ROOM - writer_held(loop->writer);
+	engine_run(loop->engine, clock_now_ns(), room < DELIVER_BURST ? (int)room : DELIVER_BURST);
+	if (writer_held(loop->writer) > 0)
+		writer_wake(loop->writer);
 }
 
 /* One packet from a site; false when there is none. */
@@ -136,17 +179,26 @@ static void learn_lead(struct loop *loop)
 	loop->lead_ns += (late_ns - loop->lead_ns) / 8;
 }
 
+/* Sleeping is for when no site has packets, nothing is due and nothing has just been written. */
+static int wait_time(struct loop *loop)
+{
+	if (loop->n_readable > 0 || !writer_sleep(loop->writer))
+		return 0;
+	return timeout_for(loop, engine_next_ns(loop->engine));
+}
+
 static void wait_events(struct loop *loop)
 {
 	struct epoll_event events[FILES_MAX];
-	int timeout = loop->n_readable > 0 ? 0 : timeout_for(loop, engine_next_ns(loop->engine));
-	int n = epoll_wait(loop->epoll_fd, events, FILES_MAX, timeout);
+	int n = epoll_wait(loop->epoll_fd, events, FILES_MAX, wait_time(loop));
 
 	for (int i = 0; i < n; i++) {
 		uint32_t token = events[i].data.u32;
 
 		if (token == TOKEN_CONTROL) {
 			loop->ended = true;
+		} else if (token == TOKEN_WRITER) {
+			writer_awake(loop->writer);
 		} else if (token == TOKEN_TIMER) {
 			learn_lead(loop);
 		} else if (!loop->readable[token]) {
@@ -170,7 +222,7 @@ static void loop_run(struct loop *loop)
 {
 	while (!loop->ended) {
 		look_for_start(loop);
-		engine_run(loop->engine, clock_now_ns(), DELIVER_BURST);
+		deliver_due(loop);
 		read_sites(loop);
 		wait_events(loop);
 	}
@@ -214,6 +266,10 @@ static int loop_open(struct loop *loop, struct error *err)
 	if (r == 0)
 		r = watch(loop, loop->timer_fd, EPOLLIN | EPOLLET, TOKEN_TIMER, err);
 	if (r == 0)
+		r = writer_new(&loop->writer, write_packet, loop, err);
+	if (r == 0)
+		r = watch(loop, writer_fd(loop->writer), EPOLLIN | EPOLLET, TOKEN_WRITER, err);
+	if (r == 0)
 		r = watch(loop, job->control_fd, EPOLLIN, TOKEN_CONTROL, err);
 	if (r == 0)
 		loop->engine = engine_new(job->plan, job->n_sites, loop->pool, job->shared->stats,
@@ -223,6 +279,7 @@ static int loop_open(struct loop *loop, struct error *err)
 
 static void loop_close(struct loop *loop)
 {
+	loop->writer = writer_free(loop->writer);
 	loop->engine = engine_free(loop->engine);
 	loop->pool = pool_free(loop->pool);
 	cleanup_close(&loop->epoll_fd);

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "tests/emu/relay/packets.h"
 
-static int64_t deliver(void *context, int site, const struct packet *p)
+static int64_t deliver(void *context, int site, struct packet *p)
 {
 	struct sim *sim = context;
 	struct iovec iov[POOL_IOV_MAX];
