@@ -49,6 +49,7 @@ void links_make(struct link_plan *plan, const struct scenario *s, const struct f
 {
 	memset(plan, 0, sizeof *plan);
 	plan->seed = s->seed;
+	plan->dilation = s->dilation;
 	for (int i = 0; i < s->n_sites; i++) {
 		for (int d = 0; d < DIRECTIONS; d++) {
 			struct link_direction with = s->links[s->sites[i].link].direction[d];

@@ -14,6 +14,7 @@
 /* All links of a run: an access link per site and the core's delay between sites. Already dilated. */
 struct link_plan {
 	uint64_t seed;
+	double dilation; /* >= 1; the links are slowed already: for what is given in real time */
 	struct link_direction links[SITES_MAX][DIRECTIONS];
 	int64_t core_delay_ns[SITES_MAX][SITES_MAX]; /* [from][to] */
 };
@@ -27,7 +28,11 @@ struct link_stats {
 	uint64_t delivered_segments, delivered_bytes; /* what reached the far end of this direction */
 	uint64_t drop_segments[DROP_CAUSES], drop_bytes[DROP_CAUSES];
 	uint64_t queue_high_bytes; /* high-water mark */
-	struct histogram lateness; /* actual minus due time of what was handed to the site (DOWN) */
+	/*
+	 * DOWN: actual minus due time of what was handed to the site. UP: how long what came from
+	 * the site may have waited before it was seen, at most.
+	 */
+	struct histogram lateness;
 };
 
 struct backend_run;

@@ -41,6 +41,7 @@ struct engine {
 	engine_deliver *deliver;
 	void *context;
 	struct heap inside, due;
+	int64_t run_max_ns;
 	int64_t slack_ns; /* no packet is due earlier than this after it is on the last link */
 	struct site sites[SITES_MAX];
 	struct lane propagating[SITES_MAX][SITES_MAX]; /* [from][to] */
@@ -76,6 +77,7 @@ struct engine *engine_new(const struct link_plan *plan, int n_sites, struct pool
 	e->stats = stats;
 	e->deliver = deliver;
 	e->context = context;
+	e->run_max_ns = (int64_t)(RUN_MAX_NS * plan->dilation);
 	e->slack_ns = SLACK_MAX_NS;
 	for (int i = 0; i < n_sites; i++) {
 		struct site *s = &e->sites[i];
@@ -236,7 +238,7 @@ static bool admit_whole(struct engine *e, int site, enum direction d, struct pac
 		.bytes = wire_bytes(e, site, d, p, p->first, p->count),
 		.first_bytes = wire_bytes(e, site, d, p, p->first, 1),
 		.last_bytes = wire_bytes(e, site, d, p, p->first + p->count - 1, 1),
-		.most_ns = RUN_MAX_NS,
+		.most_ns = e->run_max_ns,
 	};
 	struct link_stats *stats = &e->stats[site][d];
 	int64_t begin_ns, end_ns, queued;
@@ -253,8 +255,8 @@ static bool admit_whole(struct engine *e, int site, enum direction d, struct pac
 /*
  * Takes a packet segment by segment. Where its segments arrived over a time, the serialiser may
  * have begun with the first before the last was there: that is why arrivals may lie before now. A
- * run is no longer than RUN_MAX_NS, so that on a link slower than the one the super-packet was made
- * for bursts look like that link's, and nothing waits for the rest of a run.
+ * run is no longer than RUN_MAX_NS of the scenario's time, so that on a link slower than the one
+ * the super-packet was made for bursts look like that link's, and nothing waits for the rest.
  */
 static void admit_segments(struct engine *e, int site, enum direction d, struct packet *p,
 	int64_t first_ns, int64_t last_ns)
@@ -277,7 +279,7 @@ static void admit_segments(struct engine *e, int site, enum direction d, struct 
 		if ((uint64_t)queued > stats->queue_high_bytes)
 			stats->queue_high_bytes = (uint64_t)queued;
 		if (run.count > 0 &&
-			clock_serialise_ns(run.bytes + bytes, direction_rate(line)) > RUN_MAX_NS)
+			clock_serialise_ns(run.bytes + bytes, direction_rate(line)) > e->run_max_ns)
 			admit_run(&runs, site, d, &run);
 		if (run.count++ == 0) {
 			run.first = first + i;

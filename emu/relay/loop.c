@@ -51,6 +51,8 @@ struct loop {
 	int64_t lead_ns;	 /* how late it usually wakes us from a long sleep */
 	bool slept_long, readable[SITES_MAX], ended;
 	int n_readable;
+	int64_t polled_ns;              /* when epoll last said what is readable */
+	int64_t unread_ns[SITES_MAX];   /* nothing in a readable site's device is older */
 };
 
 /* Writes a packet to its site's device; the writer's thread does this as well. */
@@ -114,7 +116,9 @@ static void deliver_due(struct loop *loop)
 /* One packet from a site; false when there is none. */
 static bool read_packet(struct loop *loop, int site)
 {
+	struct histogram *waited = &loop->job->shared->stats[site][UP].lateness;
 	struct packet_shape shape;
+	int64_t now_ns;
 	struct packet *p;
 	int n_iov;
 	const struct iovec *iov = pool_room(loop->pool, &n_iov);
@@ -126,7 +130,9 @@ static bool read_packet(struct loop *loop, int site)
 		return true;
 	p = pool_take(loop->pool, (size_t)n);
 	p->shape = shape;
-	engine_input(loop->engine, site, p, clock_now_ns());
+	now_ns = clock_now_ns();
+	histogram_add(waited, now_ns - loop->unread_ns[site]);
+	engine_input(loop->engine, site, p, now_ns);
 	return true;
 }
 
@@ -187,11 +193,18 @@ static int wait_time(struct loop *loop)
 	return timeout_for(loop, engine_next_ns(loop->engine));
 }
 
+/*
+ * A site that has become readable did so just now if we slept, otherwise at some time since we
+ * looked last.
+ */
 static void wait_events(struct loop *loop)
 {
 	struct epoll_event events[FILES_MAX];
-	int n = epoll_wait(loop->epoll_fd, events, FILES_MAX, wait_time(loop));
+	int timeout = wait_time(loop);
+	int n = epoll_wait(loop->epoll_fd, events, FILES_MAX, timeout);
+	int64_t looked_ns = loop->polled_ns;
 
+	loop->polled_ns = clock_now_ns();
 	for (int i = 0; i < n; i++) {
 		uint32_t token = events[i].data.u32;
 
@@ -203,6 +216,7 @@ static void wait_events(struct loop *loop)
 			learn_lead(loop);
 		} else if (!loop->readable[token]) {
 			loop->readable[token] = true;
+			loop->unread_ns[token] = timeout ? loop->polled_ns : looked_ns;
 			loop->n_readable++;
 		}
 	}

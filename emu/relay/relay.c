@@ -74,14 +74,16 @@ static int make_device(const struct topology *t, const struct link_plan *plan, i
 	struct error *err)
 {
 	int left, r = topology_enter(t, site, err);
+	double rate_bps; /* as told: bytes in flight are the same however slow the run is */
 
 	if (r == 0)
 		r = tun_open(fd, SITE_DEVICE, err);
 	left = topology_leave(t, err);
 	if (r < 0 || left < 0)
 		return r < 0 ? r : left;
-	return topology_attach(t, site, LINK_MTU, TXQUEUELEN,
-		tun_gso_max_size(plan->links[site][UP].base.rate_bps), err);
+	rate_bps = (double)plan->links[site][UP].base.rate_bps * plan->dilation;
+	return topology_attach(
+		t, site, LINK_MTU, TXQUEUELEN, tun_gso_max_size((int64_t)rate_bps), err);
 }
 
 static int make_devices(struct relay_job *job, const struct topology *t, struct error *err)

@@ -26,6 +26,7 @@ static void must(int r, const struct error *err)
 void rig_plan(struct link_plan *plan, int n_sites, const struct rig_link *link)
 {
 	plan->seed = 42;
+	plan->dilation = 1;
 	for (int i = 0; i < n_sites; i++) {
 		for (enum direction d = UP; d < DIRECTIONS; d++)
 			plan->links[i][d] = (struct link_direction){

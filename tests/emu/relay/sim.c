@@ -32,6 +32,7 @@ void sim_new(struct sim *sim, int n_sites)
 {
 	*sim = (struct sim){.n_sites = n_sites, .now_ns = NS_PER_S};
 	sim->plan = memory_zero(1, sizeof *sim->plan);
+	sim->plan->dilation = 1;
 	sim->stats = memory_zero((size_t)n_sites, sizeof *sim->stats);
 	sim->delivered = memory_zero(SIM_DELIVERED_MAX, sizeof *sim->delivered);
 }
