@@ -26,6 +26,10 @@ void participant_name(const struct scenario *s, int participant, char name[stati
 
 void observation_begin(struct observation *o)
 {
+	for (int site = 0; site < o->scenario->n_sites; site++) {
+		for (int d = 0; d < DIRECTIONS; d++)
+			o->wire[site][d].peak_1s_bps = NAN;
+	}
 	for (int p = 0; p < job_participants(&o->scenario->job); p++)
 		ledger_start(&o->ledgers[p], 0, STATE_IDLE);
 }
@@ -80,7 +84,7 @@ static double expected_per_learner(const struct scenario *s, int64_t round)
 static void add_exchange(struct observation *o, int participant, const struct rt_report *r)
 {
 	o->payload_expected += expected_per_learner(o->scenario, r->a);
-	if (!o->ledgers[participant].measuring)
+	if (!o->ledgers[participant].measuring || o->ledgers[participant].done)
 		return;
 	if (o->n_exchanges == o->room) {
 		o->room = o->room ? 2 * o->room : 256;

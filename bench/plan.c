@@ -147,7 +147,7 @@ static int64_t expected_wall(const struct plan *plan, const struct scenario *s)
 
 	for (int i = 0; i < s->job.n_learners; i++)
 		slowest = fmin(slowest, s->job.speed[i]);
-	return (int64_t)fmin(9e18, (double)(s->job.steps + s->job.warmup) * (double)s->job.step_ns /
+	return (int64_t)fmin((double)s->limit_ns, (double)(s->job.steps + s->job.warmup) * (double)s->job.step_ns /
 					   slowest / plan->predicted_utilisation);
 }
 

@@ -80,10 +80,11 @@ static struct record *describe(const struct scenario_file *file, const struct ru
 	FILE *f = open_memstream(&resolved, &size);
 
 	host_describe(record);
-	record->argc = (size_t)options->argc;
+	record->argc = (size_t)options->argc + 1;
 	record->argv = memory_zero(record->argc, sizeof *record->argv);
+	record->argv[0] = memory_string("narrowlink");
 	for (int i = 0; i < options->argc; i++)
-		record->argv[i] = memory_string(options->argv[i]);
+		record->argv[i + 1] = memory_string(options->argv[i]);
 	record->seed = first->seed;
 	record->engine = memory_string(backend->name);
 	record->dilation = first->dilation;

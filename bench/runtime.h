@@ -4,7 +4,7 @@
  * A strategy is a state machine. It has no clock, no socket and no thread: events come in with
  * their time, and it answers by asking its runtime to compute, to send, to set a timer, and by
  * telling the ledger what the accelerator does. So the same code runs over real processes and
- * TCP (bench/live) and in simulated time (bench/model), and that both agree is a test.
+ * TCP (bench/live) and in the virtual time of the tests (tests/job/virtual.c).
  *
  * Times are the scenario's (a dilated run scales them in the runtime), int64_t ns since the
  * job's start.

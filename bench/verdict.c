@@ -178,18 +178,42 @@ static bool has_jitter(const struct scenario *s)
 	return false;
 }
 
-static void judge_fidelity(struct record_case *c, const struct scenario *s,
+static uint64_t memory_drops(const struct observation *o)
+{
+	uint64_t sum = 0;
+	struct link_stats stats;
+
+	for (int site = 0; site < o->scenario->n_sites; site++) {
+		for (enum direction d = UP; d < DIRECTIONS; d++) {
+			o->backend->stats(o->links, site, d, &stats);
+			sum += stats.drop_segments[DROP_MEMORY];
+		}
+	}
+	return sum;
+}
+
+static void judge_fidelity(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in)
 {
+	const struct scenario *s = o->scenario;
 	double difference = fabs(c->idle_rtt_s - c->idle_rtt_expected_s) * s->dilation;
 	double allowed = fmax(RTT_SHARE * c->idle_rtt_expected_s * s->dilation, RTT_SLACK_S);
 	double late = fmax(LATE_SHARE * seconds(in->plan->one_way_ns) * s->dilation, LATE_SLACK_S);
 
 	c->valid = true;
+	if (isnan(c->idle_rtt_s) && !in->partial) {
+		c->valid = false;
+		record_reason(c, "no idle round trip was measured");
+	}
 	if (difference > allowed && !has_jitter(s)) {
 		c->valid = false;
 		record_reason(c, "idle round trip %.3f ms, the profile says %.3f ms",
 			1e3 * c->idle_rtt_s, 1e3 * c->idle_rtt_expected_s);
+	}
+	if (memory_drops(o)) {
+		c->valid = false;
+		record_reason(c, "the relay had no memory left and dropped %" PRIu64 " segments",
+			memory_drops(o));
 	}
 	if (c->lateness_p99_s > late) {
 		c->valid = false;
@@ -201,10 +225,15 @@ static void judge_fidelity(struct record_case *c, const struct scenario *s,
 }
 
 static void add_notes(struct record_case *c, const struct observation *o,
-	const struct verdict_input *in)
+	const struct verdict_input *in, const struct ledger_totals *totals)
 {
 	if (o->n_exchanges == 0)
 		record_note(c, "no exchange finished in the time: nothing was merged");
+	if (o->n_exchanges && totals->pending_steps > 0)
+		record_note(c,
+			"%.0f %% of the useful steps were not merged yet when the run ended: nothing was "
+			"wrong with them, but their exchange was still to come",
+			100 * totals->pending_steps / (totals->pending_steps + totals->useful_steps));
 	if (in->live->end == LIVE_LIMIT)
 		record_note(c, "the run's limit of %.0f s ended it before all steps were done",
 			seconds(o->scenario->limit_ns));
@@ -330,8 +359,8 @@ void verdict_make(struct record_case *c, const struct observation *o,
 	}
 	c->relay_cpu = in->relay_cpu;
 	c->prune_called = (double)in->tcp.prune_called;
-	judge_fidelity(c, s, in);
-	add_notes(c, o, in);
+	judge_fidelity(c, o, in);
+	add_notes(c, o, in, &totals);
 	judge(c, s, in);
 }
 

@@ -54,7 +54,7 @@ static void build_legend(struct legend *l, const struct record *record)
 	if (any_expected)
 		legend_stroke(l, &stroke_expected, NULL);
 	if (any_predicted)
-		legend_stroke(l, &stroke_predicted, "predicted without faults, latency and loss");
+		legend_stroke(l, &stroke_predicted, "predicted without TCP, loss and faults");
 }
 
 static void write_data(struct chart *c, const struct record *record)

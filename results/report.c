@@ -242,6 +242,10 @@ static void write_repeat(FILE *out, const struct record *r)
 
 	fputs("<h2 id=\"repeat\">How to repeat it</h2>\n<pre>", out);
 	for (size_t i = 0; i < r->argc; i++) {
+		if (!strcmp(r->argv[i], "--out")) {
+			i++; /* that folder exists now */
+			continue;
+		}
 		fputs(i ? " " : "", out);
 		shell_word(out, r->argv[i]);
 	}

@@ -140,6 +140,8 @@ static const char *payload_remark(const struct record_case *c)
 	for (size_t i = 0; i < c->n_faults; i++)
 		if (c->faults[i].happened)
 			return "faults: state was fetched, and sent again";
+	if (c->payload_sent_bytes > c->payload_expected_bytes)
+		return "what is more was under way when the run ended";
 	return c->partial ? "the run was cut short" : "not what the formula says";
 }
 

@@ -68,7 +68,7 @@ static void print_plan(const struct scenario *s)
 		s->strategy->name, s->job.n_learners);
 	row_quantity("payload of one exchange of all parameters, S", QUANTITY_BYTES,
 		p.payload_bytes);
-	row_quantity("sent by a learner's site per exchange", QUANTITY_BYTES, p.exchange_bytes);
+	row_quantity("sent by a learner per exchange", QUANTITY_BYTES, p.exchange_bytes);
 	if (p.syncer_bytes)
 		row_quantity("sent by a syncer per exchange", QUANTITY_BYTES, p.syncer_bytes);
 	snprintf(text, sizeof text, "%lld every %lld steps", (long long)p.exchanges_per_period,
@@ -80,14 +80,14 @@ static void print_plan(const struct scenario *s)
 	row_quantity("  of which payload (TCP/IP headers taken off)", QUANTITY_RATE,
 		(int64_t)p.goodput_bps);
 	row_quantity("longest one-way delay", QUANTITY_TIME, p.one_way_ns);
-	row_quantity("one exchange alone on the links takes at least", QUANTITY_TIME,
+	row_quantity("one exchange alone on the links takes about", QUANTITY_TIME,
 		p.exchange_bound_ns);
 	print_needed(&p);
 	printf("\n  bound: R >= f N b CU / (H T), times %.4f for headers; it knows neither latency,\n"
 	       "  nor TCP, nor loss: the run measures what they cost.\n",
 		p.wire_ratio);
 	snprintf(text, sizeof text, "%.1f %%", 100 * p.predicted_utilisation);
-	row("compute utilisation by this bound, at most", text);
+	row("predicted compute utilisation (bytes and one exchange's time)", text);
 	row_quantity("all sites together send about", QUANTITY_RATE, (int64_t)p.aggregate_bps);
 	row_quantity("the run takes about", QUANTITY_TIME,
 		(int64_t)((double)p.expected_wall_ns * s->dilation));

@@ -129,6 +129,12 @@ static bool all_learners_done(const struct live *l)
 	return true;
 }
 
+/* Exchanges that were under way at the end are drained: they are told, as of the end. */
+static bool is_exchange(const struct news *news)
+{
+	return news->kind == NEWS_REPORT && news->report.kind == REPORT_EXCHANGE;
+}
+
 static void on_news(struct crew *crew, int participant, const struct news *news)
 {
 	struct live *l = live_of(crew);
@@ -139,6 +145,8 @@ static void on_news(struct crew *crew, int participant, const struct news *news)
 		on_rtt(l, participant, news);
 	else if (news->at_ns <= l->end_ns)
 		observe(l, participant, news);
+	else if (l->phase < OVER && is_exchange(news) && l->observer->report)
+		l->observer->report(l->observer->user, participant, l->end_ns, &news->report);
 	if (news->kind == NEWS_DONE && l->phase == RUNNING && all_learners_done(l))
 		finish(l, LIVE_DONE, l->latest_ns);
 }

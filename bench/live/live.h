@@ -22,6 +22,10 @@ struct live_observer {
 	void *user;
 	/* the participant's accelerator entered a state (down and recover included) */
 	void (*state)(void *user, int participant, int64_t at_ns, enum state state);
+	/*
+	 * What the strategy reports. Exchanges that are finished only while the run is drained, after
+	 * its end, are told as of the end: their payload is counted as sent.
+	 */
 	void (*report)(void *user, int participant, int64_t at_ns, const struct rt_report *report);
 	/* the participant has done its steps (rt_done); STATE_IDLE was told just before */
 	void (*done)(void *user, int participant, int64_t at_ns);

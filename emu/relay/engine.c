@@ -321,7 +321,7 @@ void engine_input(struct engine *e, int site, struct packet *p, int64_t now_ns)
 	p->to = (uint8_t)p->shape.site;
 	enter(e, site, UP, p);
 	if (pool_exhausted(e->pool))
-		drop(e, site, UP, p, DROP_QUEUE);
+		drop(e, site, UP, p, DROP_MEMORY);
 	else
 		admit(e, site, UP, p, now_ns, now_ns);
 }
@@ -371,7 +371,7 @@ static void leave_cut(struct engine *e, int site, enum direction d, struct packe
 			propagate(e, site, d, q, end_ns);
 		} else {
 			for (int k = i - run; k < i; k++)
-				count_drop(stats, DROP_QUEUE, 1,
+				count_drop(stats, DROP_MEMORY, 1,
 					wire_bytes(e, site, d, p, first + k, 1));
 		}
 		run = 0;

@@ -31,8 +31,8 @@
 #define INLINE_BURST 4		 /* packets a turn that are not worth waking the writer */
 #define DELIVER_BURST 32	 /* packets to all sites in one turn */
 #define SPIN_NS (10 * NS_PER_US) /* setting the timer and waking up cost more than this */
-#define LONG_SLEEP_NS NS_PER_MS
-#define LEAD_MAX_NS (100 * NS_PER_US)
+#define LONG_SLEEP_NS (2 * NS_PER_MS)
+#define EARLY_NS NS_PER_MS /* a long sleep ends so much before what is due */
 #define PRIORITY 10 /* in SCHED_FIFO: above everyone who does not ask for more */
 #define FILES_MAX (SITES_MAX + 4)
 #define TOKEN_TIMER SITES_MAX
@@ -47,9 +47,8 @@ struct loop {
 	int n_inline; /* packets written by the loop itself in this turn */
 	int epoll_fd, timer_fd;
 	int64_t epoch_ns;
-	int64_t due_ns, wake_ns; /* the timer is set to wake_ns for what is due at due_ns */
-	int64_t lead_ns;	 /* how late it usually wakes us from a long sleep */
-	bool slept_long, readable[SITES_MAX], ended;
+	int64_t wake_ns; /* the timer is set to this; TIME_NEVER: it is not set */
+	bool readable[SITES_MAX], ended;
 	int n_readable;
 	int64_t polled_ns;              /* when epoll last said what is readable */
 	int64_t unread_ns[SITES_MAX];   /* nothing in a readable site's device is older */
@@ -148,8 +147,9 @@ static void read_sites(struct loop *loop)
 }
 
 /*
- * What epoll_wait is to do so that the loop goes on at due_ns at the latest. A machine that slept
- * long needs time to wake up: then the timer is set earlier by as much as it was late before.
+ * What epoll_wait is to do so that the loop goes on at due_ns at the latest. A virtual machine
+ * that sleeps for long is late to wake, by half a millisecond after 300 ms and hardly at all
+ * after one: so a long sleep ends early, and a short one follows.
  */
 static int timeout_for(struct loop *loop, int64_t due_ns)
 {
@@ -158,31 +158,17 @@ static int timeout_for(struct loop *loop, int64_t due_ns)
 
 	if (left_ns < SPIN_NS)
 		return 0;
-	if (due_ns == loop->due_ns)
+	if (due_ns != TIME_NEVER && left_ns > LONG_SLEEP_NS)
+		wake_ns -= EARLY_NS;
+	if (wake_ns == loop->wake_ns)
 		return -1;
-	if (due_ns != TIME_NEVER) {
-		wake_ns -= left_ns > LONG_SLEEP_NS ? loop->lead_ns : 0;
+	if (wake_ns != TIME_NEVER) {
 		when.it_value.tv_sec = wake_ns / NS_PER_S;
 		when.it_value.tv_nsec = wake_ns % NS_PER_S;
 	}
 	timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
-	loop->due_ns = due_ns;
 	loop->wake_ns = wake_ns;
-	loop->slept_long = left_ns > LONG_SLEEP_NS;
 	return -1;
-}
-
-/* The timer has woken us: an eighth of what the lead was off goes into it. */
-static void learn_lead(struct loop *loop)
-{
-	int64_t late_ns = clock_now_ns() - loop->wake_ns;
-
-	loop->due_ns = TIME_NEVER;
-	if (!loop->slept_long)
-		return;
-	if (late_ns > LEAD_MAX_NS)
-		late_ns = LEAD_MAX_NS;
-	loop->lead_ns += (late_ns - loop->lead_ns) / 8;
 }
 
 /* Sleeping is for when no site has packets, nothing is due and nothing has just been written. */
@@ -213,7 +199,7 @@ static void wait_events(struct loop *loop)
 		} else if (token == TOKEN_WRITER) {
 			writer_awake(loop->writer);
 		} else if (token == TOKEN_TIMER) {
-			learn_lead(loop);
+			loop->wake_ns = TIME_NEVER;
 		} else if (!loop->readable[token]) {
 			loop->readable[token] = true;
 			loop->unread_ns[token] = timeout ? loop->polled_ns : looked_ns;
@@ -360,7 +346,7 @@ void relay_main(const struct relay_job *job)
 		.epoll_fd = -1,
 		.timer_fd = -1,
 		.epoch_ns = DIRECTION_NO_EPOCH,
-		.due_ns = TIME_NEVER,
+		.wake_ns = TIME_NEVER,
 	};
 	struct error err = {0};
 	int r;

@@ -5,15 +5,13 @@
 . "$(dirname "$0")/tap.sh"
 need_root
 
-export NARROWLINK_KILL_TEST=$$
+marker=NARROWLINK_KILL_TEST=$$
 RANDOM=4242
-small_scenario 4 >"$work/small.yaml"
+alive=0
+small_scenario 8 >"$work/small.yaml"
 
 marked() {
-	grep -lzx "NARROWLINK_KILL_TEST=$$" /proc/[0-9]*/environ 2>/dev/null |
-		cut -d/ -f3 | while read -r pid; do
-		[ "$(readlink "/proc/$pid/exe" 2>/dev/null)" = "$(readlink -f "$NARROWLINK")" ] && echo "$pid"
-	done
+	grep -lzx "$marker" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
 }
 
 namespaces() {
@@ -24,20 +22,22 @@ namespaces() {
 }
 
 settings() {
-	sysctl -a 2>/dev/null | grep -E '^net\.(core\.[rw]mem|ipv4\.(tcp_[rw]?mem|tcp_congestion|tcp_slow|ip_forward|tcp_no_metrics)|ipv6\.conf\.(all|default)\.)'
+	(cd /proc/sys/net && grep -s . core/[rw]mem_* ipv4/tcp_* ipv4/ip_forward ipv4/ping_group_range \
+		ipv6/conf/all/* ipv6/conf/default/*)
 	ip -o link show | awk -F': ' '{ print $2 }'
 	ls /run/netns 2>/dev/null
 }
 
 own=$(readlink /proc/self/ns/net /proc/self/ns/uts)
 settings >"$work/before"
+check "there are settings to compare" test "$(wc -l <"$work/before")" -gt 50
 
 gone() {
-	local pids spaces i ns
-	"$NARROWLINK" run -q "$work/small.yaml" --out "$work/run-$1" >/dev/null 2>&1 &
+	local spaces i ns
+	env "$marker" "$NARROWLINK" run -q "$work/small.yaml" --out "$work/run-$1" >/dev/null 2>&1 &
 	local pid=$!
 	sleep "$2"
-	pids=$(marked)
+	kill -0 $pid 2>/dev/null && alive=$((alive + 1))
 	spaces=$(namespaces | grep -vF "$own")
 	kill -KILL $pid 2>/dev/null
 	wait $pid 2>/dev/null
@@ -57,4 +57,5 @@ for i in $(seq 20); do
 	moment=$(awk -v r=$RANDOM 'BEGIN { printf "%.3f", r / 32768 * 2.5 }')
 	check "killed after $moment s: nothing is left" gone "$i" "$moment"
 done
+check "most of them were hit while they ran: $alive of 20" test $alive -ge 15
 finish

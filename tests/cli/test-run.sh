@@ -12,6 +12,26 @@ done
 check "scenario.yaml is the file as given" cmp "$work/small.yaml" "$work/run/scenario.yaml"
 check "run.json has the schema" grep -q '"narrowlink/run/1"' "$work/run/run.json"
 check "no NaN in run.json" bash -c '! grep -qi nan "$1"' - "$work/run/run.json"
+payload() {
+	python3 - "$work/run/run.json" <<PY
+import json, sys
+p = json.load(open(sys.argv[1]))["cases"][0]["payload_bytes"]
+print(p)
+sys.exit(p["sent"] != p["expected"] or p["sent"] == 0)
+PY
+}
+check "payload on the wire equals the formula" payload
+check "the report tells how to repeat it" grep -q "narrowlink run" "$work/run/report.html"
+no_tun() {
+	unshare -m bash -c '
+		mount -t tmpfs none /dev/net
+		status=0
+		"$1" run "$2/small.yaml" --out "$2/none" >"$2/none.out" 2>&1 || status=$?
+		cat "$2/none.out"
+		[ $status -eq 3 ] && grep -q "/dev/net/tun" "$2/none.out" && [ ! -e "$2/none" ]
+	' - "$NARROWLINK" "$work"
+}
+check "no /dev/net/tun: status 3, the remedy, nothing made" no_tun
 cp -r "$work/run" "$work/copy"
 command=("$NARROWLINK" report "$work/copy")
 check "report makes it again" expect 0 'holds'

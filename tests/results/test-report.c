@@ -173,7 +173,7 @@ static void test_remarks(void **state)
 	char *dir = scratch_new();
 	struct record *r = golden_record();
 	struct record_case *c = r->cases[0];
-	_free_ char *faults = NULL, *none = NULL;
+	_free_ char *faults = NULL, *more = NULL, *none = NULL;
 
 	record_reason(c, "%s", c->because);
 	record_reason(c, "another");
@@ -183,6 +183,9 @@ static void test_remarks(void **state)
 	assert_int_equal(count(faults, "<p>another</p>"), 1);
 	assert_non_null(strstr(faults, "faults: state was fetched, and sent again"));
 	c->faults[0].happened = false;
+	more = report_of(dir, r);
+	assert_non_null(strstr(more, "what is more was under way when the run ended"));
+	c->payload_sent_bytes -= 2;
 	none = report_of(dir, r);
 	assert_non_null(strstr(none, "not what the formula says"));
 	record_free(r);

@@ -463,7 +463,7 @@ static void test_foreign_packets_count_nowhere(void **state)
 	sim_end(&sim);
 }
 
-static void test_no_memory_is_a_full_queue(void **state)
+static void test_no_memory_is_a_cause_of_its_own(void **state)
 {
 	struct sim sim;
 	uint64_t dropped;
@@ -473,7 +473,7 @@ static void test_no_memory_is_a_full_queue(void **state)
 	sim_begin(&sim, 2 << 20);
 	for (int i = 0; i < 200; i++)
 		sim_send_tcp(&sim, 0, 1, 40, (uint32_t)i);
-	dropped = sim.stats[0][UP].drop_segments[DROP_QUEUE];
+	dropped = sim.stats[0][UP].drop_segments[DROP_MEMORY];
 	assert_in_range(dropped, 160 * 40, 180 * 40);
 	sim_run(&sim, FOREVER);
 	assert_int_equal(sim.stats[1][DOWN].delivered_segments, 200 * 40 - dropped);
@@ -527,7 +527,7 @@ int main(void)
 		cmocka_unit_test(test_contention_at_the_way_down),
 		cmocka_unit_test(test_start_while_busy),
 		cmocka_unit_test(test_foreign_packets_count_nowhere),
-		cmocka_unit_test(test_no_memory_is_a_full_queue),
+		cmocka_unit_test(test_no_memory_is_a_cause_of_its_own),
 		cmocka_unit_test(test_pieces_of_pieces),
 	};
 
