@@ -27,14 +27,29 @@ static double at(const double *values, int i)
 	return values ? values[i] : NAN;
 }
 
-static double greatest(const struct series *s)
+/* Of one site, or of all when it is NULL. */
+static double greatest(const struct series *s, const char *site)
 {
 	double top = 0;
 
-	for (size_t i = 0; i < s->n_lines; i++)
+	for (size_t i = 0; i < s->n_lines; i++) {
+		if (site && strcmp(site, s->lines[i].site))
+			continue;
 		for (int b = 0; b < s->bins; b++)
 			top = fmax(top, fmax(s->lines[i].rate_bps[b], s->lines[i].limit_bps[b]));
+	}
 	return top > 0 ? top : 1e6;
+}
+
+/* A link a third as fast as another, or slower, would be a line along the axis beside it. */
+static bool scales_differ(const struct series *s, const char *const *sites, size_t n)
+{
+	double top = greatest(s, NULL);
+
+	for (size_t i = 0; i < n; i++)
+		if (greatest(s, sites[i]) < top / 3)
+			return true;
+	return false;
 }
 
 static bool about(double a, double b)
@@ -192,7 +207,8 @@ static bool any_outage(const struct chart_source *from)
 static int draw_panels(const struct chart_source *from, const char *stem, const char *title,
 	const char *const *sites, size_t n, struct error *err)
 {
-	double unit, top = greatest(from->series);
+	bool own = scales_differ(from->series, sites, n);
+	double unit, top = greatest(from->series, NULL);
 	const char *unit_name = chart_rate_unit(top, &unit);
 	struct legend legend = {0};
 	struct chart c;
@@ -210,18 +226,27 @@ static int draw_panels(const struct chart_source *from, const char *stem, const 
 		&c, from->dir, stem, y + (int)n * (PANEL + GAP) + BOTTOM, title, &legend, err);
 	if (r)
 		return r;
-	snprintf(axis, sizeof axis, "rate on the wire (%s)", unit_name);
+	snprintf(axis, sizeof axis, "rate on the wire (%s)", own ? "unit beside the site" : unit_name);
 	chart_add(&c, "set multiplot\nset xzeroaxis linetype 1 linecolor rgb '#888888'\n");
 	chart_add(&c, "set label %d '%s' at screen 0.02,%.5f center rotate\n", ++c.tag, axis,
 		1 - (y + n * (PANEL + GAP) / 2.) / c.height);
 	for (size_t i = 0; i < n; i++, y += PANEL + GAP) {
+		char name[256];
+
+		if (own)
+			top = greatest(from->series, sites[i]);
+		unit_name = chart_rate_unit(top, &unit);
+		if (own)
+			snprintf(name, sizeof name, "%s (%s)", sites[i], unit_name);
+		else
+			snprintf(name, sizeof name, "%s", sites[i]);
 		panel_data(&c, from->series, sites[i]);
 		chart_frame(&c, LEFT, CHART_RIGHT, y + GAP, c.height - y - GAP - PANEL);
 		axis_time(&c, from->until_s, i + 1 == n);
 		axis_mirrored(&c, top / unit);
-		chart_label(&c, LEFT, y + GAP - 9, "left", 12, sites[i]);
+		chart_label(&c, LEFT, y + GAP - 9, "left", 12, name);
 		shade_outages(&c, from, sites[i]);
-		marks_draw(&c, from, NULL, sites[i], LEFT, LEFT + chart_text_width(sites[i]) + 16,
+		marks_draw(&c, from, NULL, sites[i], LEFT, LEFT + chart_text_width(name) + 16,
 			y + GAP - 9);
 		panel_plot(&c, (int)i, unit);
 	}
@@ -312,7 +337,7 @@ static void shade_common_outages(struct chart *c, const struct series *s)
 static int draw_bands(const struct chart_source *from, const char *stem, const char *title,
 	size_t n_sites, struct error *err)
 {
-	double unit, top = greatest(from->series);
+	double unit, top = greatest(from->series, NULL);
 	const char *unit_name = chart_rate_unit(top, &unit);
 	struct legend legend = {0};
 	struct chart c;
