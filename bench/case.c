@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "bench/links.h"
 #include "bench/live/live.h"
 #include "bench/observe.h"
@@ -252,6 +253,10 @@ int case_run(struct record_case *c, const struct scenario *s, const struct case_
 		st.flushed_ns = clock_now_ns();
 		r = run_live(&st, err);
 		record_case_of(&st, c, err);
+	}
+	if (r < 0 && !st.run) {
+		cleanup_free(&c->because);
+		c->because = memory_string(err->text);
 	}
 	take_down(&st);
 	progress_end(context->progress);

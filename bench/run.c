@@ -131,16 +131,32 @@ static int open_folder(struct folder **out, const struct scenario_file *file,
 	return 0;
 }
 
-static int run_cases(struct record *record, const struct scenario_file *file,
-	struct case_context *context, struct error *err)
+/* All of them from the start, so that a record says what was still to come when it was cut off. */
+static void add_cases(struct record *record, const struct scenario_file *file)
 {
-	int r = 0;
-
-	context->n_cases = file->n_cases;
-	for (size_t i = 0; i < file->n_cases && r >= 0; i++) {
+	for (size_t i = 0; i < file->n_cases; i++) {
 		const struct scenario *s = file->cases[i];
 		struct record_case *c =
 			record_add_case(record, s->case_name[0] ? s->case_name : s->strategy->name);
+
+		cleanup_free(&c->verdict);
+		c->verdict = memory_string("partial");
+		c->because = memory_string("not run: the run ended before");
+		c->partial = true;
+	}
+}
+
+static int run_cases(struct record *record, const struct scenario_file *file,
+	struct case_context *context, struct error *err)
+{
+	int r;
+
+	add_cases(record, file);
+	r = folder_flush(context->folder, record, err);
+	context->n_cases = file->n_cases;
+	for (size_t i = 0; i < file->n_cases && r >= 0; i++) {
+		const struct scenario *s = file->cases[i];
+		struct record_case *c = record->cases[i];
 
 		context->index = i;
 		r = case_run(c, s, context, err);

@@ -192,6 +192,15 @@ static uint64_t memory_drops(const struct observation *o)
 	return sum;
 }
 
+static bool measured(const struct observation *o)
+{
+	for (int p = 0; p < o->scenario->job.n_learners; p++) {
+		if (o->ledgers[p].measuring)
+			return true;
+	}
+	return false;
+}
+
 static void judge_fidelity(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in)
 {
@@ -201,6 +210,10 @@ static void judge_fidelity(struct record_case *c, const struct observation *o,
 	double late = fmax(LATE_SHARE * seconds(in->plan->one_way_ns) * s->dilation, LATE_SLACK_S);
 
 	c->valid = true;
+	if (!measured(o) && !in->partial) {
+		c->valid = false;
+		record_reason(c, "the run ended within its warm-up: nothing was measured");
+	}
 	if (isnan(c->idle_rtt_s) && !in->partial) {
 		c->valid = false;
 		record_reason(c, "no idle round trip was measured");
@@ -227,16 +240,18 @@ static void judge_fidelity(struct record_case *c, const struct observation *o,
 static void add_notes(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in, const struct ledger_totals *totals)
 {
+	char limit[32];
+
 	if (o->n_exchanges == 0)
 		record_note(c, "no exchange finished in the time: nothing was merged");
 	if (o->n_exchanges && totals->pending_steps > 0)
 		record_note(c,
-			"%.0f %% of the useful steps were not merged yet when the run ended: nothing was "
-			"wrong with them, but their exchange was still to come",
+			"%.0f %% of the useful steps were still to be merged when the run ended",
 			100 * totals->pending_steps / (totals->pending_steps + totals->useful_steps));
 	if (in->live->end == LIVE_LIMIT)
-		record_note(c, "the run's limit of %.0f s ended it before all steps were done",
-			seconds(o->scenario->limit_ns));
+		record_note(c, "the run's limit of %s ended it before all steps were done",
+			quantity_format(
+				limit, sizeof limit, QUANTITY_TIME, o->scenario->limit_ns, false));
 	if (in->tcp.prune_called || in->tcp.ofo_drop)
 		record_note(c,
 			"TCP was short of memory and dropped what had arrived (%" PRIu64
@@ -297,6 +312,8 @@ static void judge_expectations(struct record_case *c, const struct scenario *s,
 {
 	bool all = true;
 
+	cleanup_free(&c->because);
+	c->because = NULL;
 	for (size_t i = 0; i < s->n_expect; i++) {
 		const struct expectation *x = &s->expect[i];
 		double got = metric_value(c, x->metric);
@@ -350,7 +367,8 @@ void verdict_make(struct record_case *c, const struct observation *o,
 	add_faults(c, s, in);
 	add_idle_rtt(c, s, in->live);
 	c->payload_expected_bytes = o->payload_expected;
-	c->payload_sent_bytes = c->framing_bytes = c->retransmits = 0;
+	if (in->live->n_participants)
+		c->payload_sent_bytes = c->framing_bytes = c->retransmits = 0;
 	for (int p = 0; p < in->live->n_participants; p++) {
 		c->payload_sent_bytes += (double)in->live->bytes[p].payload_sent;
 		c->framing_bytes += (double)in->live->bytes[p].framing_sent;
@@ -366,7 +384,7 @@ void verdict_make(struct record_case *c, const struct observation *o,
 
 enum exit_status verdict_status(const struct record *record)
 {
-	enum exit_status status = STATUS_HOLDS;
+	enum exit_status status = record->n_cases ? STATUS_HOLDS : STATUS_INVALID;
 
 	for (size_t i = 0; i < record->n_cases; i++) {
 		const char *v = record->cases[i]->verdict;

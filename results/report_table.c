@@ -45,7 +45,10 @@ static char *wire_cell(const struct record_case *c)
 
 static char *note_cell(const struct record_case *c)
 {
-	const char *note = c->n_reasons ? c->reasons[0] : c->n_notes ? c->notes[0] : c->because;
+	const char *note = c->partial || !c->n_reasons ? c->because : c->reasons[0];
+
+	if (!note && c->n_notes)
+		note = c->notes[0];
 
 	return text_line(note ? note : "");
 }

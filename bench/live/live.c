@@ -254,10 +254,15 @@ static void perform(struct live *l, const struct action *action)
 		repair(l, action->fault->site);
 }
 
-static void set_next_action(struct live *l)
+/* Others have their turn even if more has to happen than there is time for. */
+static void set_action_after(struct live *l, int64_t least_ns)
 {
-	if (l->next_action < l->n_actions)
-		loop_timer_set(&l->loop, &l->act, real_ns(l, l->actions[l->next_action].at_ns));
+	int64_t at_ns;
+
+	if (l->next_action == l->n_actions)
+		return;
+	at_ns = real_ns(l, l->actions[l->next_action].at_ns);
+	loop_timer_set(&l->loop, &l->act, at_ns > least_ns ? at_ns : least_ns);
 }
 
 static void act_due(struct loop_timer *timer)
@@ -266,7 +271,7 @@ static void act_due(struct loop_timer *timer)
 
 	perform(l, &l->actions[l->next_action++]);
 	if (l->phase == RUNNING)
-		set_next_action(l);
+		set_action_after(l, clock_now_ns() + NS_PER_MS);
 }
 
 static int compare_actions(const void *a, const void *b)
@@ -299,7 +304,7 @@ static void start(struct live *l)
 	crew_tell(&l->crew, &(struct order){.kind = ORDER_START, .t0_ns = l->t0_ns});
 	loop_timer_set(&l->loop, &l->tick, l->t0_ns + TICK_NS);
 	loop_timer_set(&l->loop, &l->limit, real_ns(l, l->scenario->limit_ns));
-	set_next_action(l);
+	set_action_after(l, 0);
 }
 
 /* After anything happened: is it time for the next phase? */

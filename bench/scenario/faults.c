@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/units.h"
+#include "base/clock.h"
 #include "bench/scenario/limits.h"
 #include "bench/scenario/nearest.h"
 #include "bench/scenario/sections.h"
@@ -93,7 +94,7 @@ static const struct key fault_keys[] = {
 		.kind = KEY_TIME,
 		AT(struct fault_rule, mtbf_ns),
 		.use = SEEDED,
-		.low = 1,
+		.low = 100 * NS_PER_MS,
 		.high = TIME_HIGH,
 		.otherwise = "with `repair`",
 		.example = "10 min",
@@ -102,7 +103,7 @@ static const struct key fault_keys[] = {
 		.kind = KEY_TIME,
 		AT(struct fault_rule, repair_ns),
 		.use = SEEDED,
-		.low = 1,
+		.low = 100 * NS_PER_MS,
 		.high = TIME_HIGH,
 		.otherwise = "with `mtbf`",
 		.example = "45 s",

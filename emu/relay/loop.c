@@ -169,14 +169,14 @@ static int timeout_for(struct loop *loop, int64_t due_ns)
 		wake_ns -= spin_ns;
 	}
 	if (wake_ns == loop->wake_ns)
-		return -1;
+		return RELAY_TURN_MS;
 	if (wake_ns != TIME_NEVER) {
 		when.it_value.tv_sec = wake_ns / NS_PER_S;
 		when.it_value.tv_nsec = wake_ns % NS_PER_S;
 	}
 	timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &when, NULL);
 	loop->wake_ns = wake_ns;
-	return -1;
+	return RELAY_TURN_MS;
 }
 
 /* Sleeping is for when no site has packets, nothing is due and nothing has just been written. */
@@ -229,6 +229,8 @@ static void look_for_start(struct loop *loop)
 static void loop_run(struct loop *loop)
 {
 	while (!loop->ended) {
+		atomic_store_explicit(
+			&loop->job->shared->alive_ns, loop->polled_ns, memory_order_relaxed);
 		look_for_start(loop);
 		deliver_due(loop);
 		read_sites(loop);

@@ -12,8 +12,11 @@
 /* What the program and the relay share. */
 struct relay_shared {
 	_Atomic int64_t epoch_ns; /* scenario time zero; DIRECTION_NO_EPOCH until it is known */
+	_Atomic int64_t alive_ns; /* when the relay last went through its loop; 0: not yet */
 	struct link_stats stats[SITES_MAX][DIRECTIONS];
 };
+
+#define RELAY_TURN_MS 100 /* it does so at least this often */
 
 struct relay_job {
 	const struct link_plan *plan;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "emu/backend.h"
 #include "emu/relay/direction.h"
@@ -22,6 +23,8 @@
  * the relay does something else; the queue that the profile speaks of is behind it.
  */
 #define TXQUEUELEN 50000
+
+#define STILL_NS (3 * NS_PER_S)
 
 struct backend_run {
 	pid_t pid; /* 0 when it has been reaped */
@@ -139,12 +142,25 @@ static void describe_end(int status, struct error *err)
 			WEXITSTATUS(status));
 }
 
+/* A relay that is stopped or gets no processor carries nothing, and says so to nobody. */
+static int verify_alive(const struct backend_run *run, struct error *err)
+{
+	int64_t alive_ns = atomic_load(&run->shared->alive_ns);
+	int64_t still_ns = alive_ns ? clock_now_ns() - alive_ns : 0;
+
+	if (still_ns < STILL_NS)
+		return 0;
+	return error_set(err, -ETIMEDOUT, STATUS_INVALID,
+		"the relay has not moved for %.1f s: it was stopped, or this machine is too busy",
+		(double)still_ns / NS_PER_S);
+}
+
 static int verify(struct backend_run *run, struct error *err)
 {
 	if (run->pid > 0 && waitpid(run->pid, &run->status, WNOHANG) == run->pid)
 		run->pid = 0;
 	if (run->pid > 0)
-		return 0;
+		return verify_alive(run, err);
 	describe_end(run->status, err);
 	return -ESRCH;
 }

@@ -56,6 +56,20 @@ check "SIGTERM: written, marked partial, status 4" interrupt TERM
 # A background job of a script ignores SIGINT from birth; the program takes it all the same.
 check "SIGINT: the same" interrupt INT
 
+hang() {
+	"$NARROWLINK" run -q "$work/long.yaml" --out "$work/hang" >"$work/hang.out" 2>&1 &
+	local pid=$! status=0
+	sleep 3
+	pkill -STOP -P $pid -x narrowlink-link
+	wait $pid || status=$?
+	cat "$work/hang.out"
+	[ $status -eq 4 ] && grep -q "the relay has not moved" "$work/hang.out"
+}
+check "a relay that was stopped: status 4" hang
+
+# Failures far more frequent than anything can be restarted: the limit still ends the run.
+check "restless faults are refused" bash -c '! "$1" check "$2" --set "faults=[{kind: crash, target: learner, mtbf: 1 us, repair: 1 us}]"' - "$NARROWLINK" "$work/small.yaml"
+
 # A disk of 48 KiB fills within seconds; what was written stays readable by whole lines.
 full_disk() {
 	unshare -m bash -c '

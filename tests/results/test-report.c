@@ -372,7 +372,7 @@ static void test_table(void **state)
 		"case            verdict  useful      CU   avail.  exch. p50     p99  predicted"
 		"                 wire rate  note\n"
 		"diloco, 300 ms  fails    71.2 %  75.0 %  100.0 %      1.5 s  1.99 s     950 ms"
-		"  798 Mbit/s of 840 Mbit/s  one exchange did not finish\n"
+		"  798 Mbit/s of 840 Mbit/s  Useful work is 71.25 %, below the 90 % expected.\n"
 		"z\xc3\xbcrich          invalid       \xe2\x80\x93       \xe2\x80\x93        "
 		"\xe2\x80\x93"
 		"          \xe2\x80\x93       \xe2\x80\x93          \xe2\x80\x93                   "

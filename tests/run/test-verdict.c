@@ -215,11 +215,49 @@ static void an_interrupted_run_is_partial(void **state)
 	release(f);
 }
 
+static void a_run_within_its_warm_up_is_invalid(void **state)
+{
+	struct fixture *f = make();
+
+	observe_links(&f->o, 0);
+	observe_state(&f->o, 0, 0, STATE_COMPUTE);
+	step(f, 0, NS_PER_S, 0);
+	f->live.wall_ns = NS_PER_S;
+	observe_links(&f->o, NS_PER_S);
+	observation_end(&f->o, f->live.wall_ns);
+	judge(f, false);
+	assert_string_equal(f->c->verdict, "invalid");
+	assert_non_null(strstr(f->c->because, "within its warm-up"));
+	release(f);
+}
+
+static void no_round_trip_is_invalid(void **state)
+{
+	struct fixture *f = make();
+
+	play(f);
+	for (int i = 0; i < 2; i++)
+		f->live.idle_rtt_ns[i][0] = f->live.idle_rtt_ns[i][1] = -1;
+	judge(f, false);
+	assert_string_equal(f->c->verdict, "invalid");
+	assert_string_equal(f->c->because, "no idle round trip was measured");
+	release(f);
+}
+
+static void a_record_without_cases_has_no_verdict(void **state)
+{
+	struct record *r = record_new();
+
+	assert_int_equal(verdict_status(r), STATUS_INVALID);
+	record_free(r);
+}
+
 static void a_burst_is_seen_in_the_peak_only(void **state)
 {
 	struct fixture *f = make();
 
 	observe_links(&f->o, 0);
+	observe_report(&f->o, 0, 0, &(struct rt_report){.kind = REPORT_MEASURE});
 	for (int tick = 1; tick <= 100; tick++) {
 		carried += tick > 40 && tick <= 50 ? 1000000 : 0; /* 80 Mbit/s for one second */
 		observe_links(&f->o, tick * 100 * NS_PER_MS);
@@ -243,6 +281,9 @@ int main(void)
 		cmocka_unit_test(a_link_that_was_not_the_link_is_invalid),
 		cmocka_unit_test(a_late_relay_is_invalid),
 		cmocka_unit_test(an_interrupted_run_is_partial),
+		cmocka_unit_test(a_run_within_its_warm_up_is_invalid),
+		cmocka_unit_test(no_round_trip_is_invalid),
+		cmocka_unit_test(a_record_without_cases_has_no_verdict),
 		cmocka_unit_test(a_burst_is_seen_in_the_peak_only),
 	};
 
