@@ -173,9 +173,13 @@ void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const str
 static void meter_peak(struct wire_meter *m, int64_t at_ns)
 {
 	size_t newest = m->ticks % WIRE_HISTORY, oldest = newest;
+	size_t before = (m->ticks + WIRE_HISTORY - 1) % WIRE_HISTORY;
 	size_t known = m->ticks + 1 < WIRE_HISTORY ? m->ticks + 1 : WIRE_HISTORY;
 	double span;
 
+	/* a slowed run has more ticks in a second than are kept */
+	if (m->ticks > 0 && at_ns - m->history[before].at_ns < NS_PER_S / 12)
+		return;
 	m->history[newest].at_ns = at_ns;
 	m->history[newest].bytes = m->last_bytes;
 	for (size_t back = 1; back < known; back++) {

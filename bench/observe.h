@@ -10,7 +10,7 @@
 #include "emu/backend.h"
 #include "results/folder.h"
 
-#define WIRE_HISTORY 16 /* ticks kept for the one-second peak; a tick is 100 ms */
+#define WIRE_HISTORY 16 /* samples kept for the one-second peak, a twelfth of one apart or more */
 
 /* One direction of one site's link, sampled at every tick. */
 struct wire_meter {

@@ -27,8 +27,12 @@ static void print_state(struct progress *p, const struct progress_state *s)
 
 	if (s->n_cases > 1)
 		fprintf(p->out, "case %zu of %zu, ", s->case_index + 1, s->n_cases);
-	fprintf(p->out, "%s: %.0f s of about %.0f s, %.0f s left", s->case_name, s->at_s,
-		fmax(s->expected_s, s->at_s), left_s);
+	if (s->at_s <= s->expected_s)
+		fprintf(p->out, "%s: %.0f s of about %.0f s, %.0f s left", s->case_name, s->at_s,
+			s->expected_s, left_s);
+	else
+		fprintf(p->out, "%s: %.0f s, expected were %.0f s", s->case_name, s->at_s,
+			s->expected_s);
 	if (!isnan(s->useful_work))
 		fprintf(p->out, ", useful work %.1f %%", 100 * s->useful_work);
 	fprintf(p->out, ", busiest link %s",

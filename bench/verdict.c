@@ -246,7 +246,7 @@ static void add_notes(struct record_case *c, const struct observation *o,
 		record_note(c, "no exchange finished in the time: nothing was merged");
 	if (o->n_exchanges && totals->pending_steps > 0)
 		record_note(c,
-			"%.0f %% of the useful steps were still to be merged when the run ended",
+			"%.0f %% of the useful steps were still to be merged or checkpointed when the run ended",
 			100 * totals->pending_steps / (totals->pending_steps + totals->useful_steps));
 	if (in->live->end == LIVE_LIMIT)
 		record_note(c, "the run's limit of %s ended it before all steps were done",
@@ -272,6 +272,12 @@ static void explain_rate(const struct plan *plan, double target, char *text, siz
 	double bps = plan->needed_bps[0] / plan_targets[0] * target;
 	double step_ns = (double)plan->boundary_step_ns[0] / plan_targets[0] * target;
 
+	if (bps <= plan->rate_bps) {
+		snprintf(text, size,
+			"; its bytes would fit: what is missing went to the round trips, TCP, loss or "
+			"faults");
+		return;
+	}
 	snprintf(text, size,
 		"; by its bytes alone the job needs %s on the wire for %.0f %%, the link has %s, just "
 		"enough for a step of %s",
@@ -300,8 +306,7 @@ static void say_expectation(struct record_case *c, const struct verdict_input *i
 
 	print_value(got_text, sizeof got_text, x->metric, got);
 	print_value(want_text, sizeof want_text, x->metric, x->value);
-	if (!holds && (x->metric == METRIC_USEFUL_WORK || x->metric == METRIC_COMPUTE_UTILISATION) &&
-		in->plan->predicted_utilisation < x->value)
+	if (!holds && (x->metric == METRIC_USEFUL_WORK || x->metric == METRIC_COMPUTE_UTILISATION))
 		explain_rate(in->plan, x->value, why, sizeof why);
 	c->because = memory_format("%s %s, expected %s %s%s", metric_name(x->metric), got_text,
 		expect_op_name(x->op), want_text, why);

@@ -16,8 +16,8 @@
 
 static const struct chart_kind kinds[] = {
 	{"useful", "Useful work",
-		"The share of all accelerator time that went into steps of the merged "
-		"model.",
+		"The share of all accelerator time that went into steps that were merged, or "
+		"were still to be merged at the end and not lost.",
 		"No case got far enough to have done any work.", false, chart_useful},
 	{"ledger", "Where the time went",
 		"One bar per participant; its parts are its states, and sum to "

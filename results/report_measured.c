@@ -70,7 +70,7 @@ void report_participants(FILE *out, const struct record_case *c)
 {
 	static const char *const heads[] = {"Participant", "Role", ">Time", ">Compute",
 		">Waits for exchange", ">Waits for others", ">Checkpoint", ">Down", ">Recovers",
-		">Idle", ">Useful steps", ">Lost steps", ">Pending steps", NULL};
+		">Idle", ">Merged steps", ">Lost steps", ">Pending steps", NULL};
 
 	size_t rows = 0;
 
