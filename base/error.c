@@ -5,7 +5,43 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static bool verbose;
+
+/* Whether a character begins here, in UTF-8. */
+static bool begins(char c)
+{
+	return (c & 0xc0) != 0x80;
+}
+
+/* The beginning and the end of a sentence that is too long: the reason stands at its end. */
+static void shorten(char *out, size_t size, const char *text)
+{
+	static const char gap[] = " ... ";
+	size_t length = strlen(text), part = (size - sizeof gap) / 2, end = part;
+	const char *rest = text + length - part;
+
+	while (end && !begins(text[end]))
+		end--;
+	while (*rest && !begins(*rest))
+		rest++;
+	snprintf(out, size, "%.*s%s%s", (int)end, text, gap, rest);
+}
+
+__attribute__((format(printf, 2, 0))) static void write_text(
+	struct error *err, const char *format, va_list ap, const char *after)
+{
+	_free_ char *text = NULL, *whole = NULL;
+
+	if (vasprintf(&text, format, ap) < 0)
+		text = NULL;
+	whole = memory_format("%s%s", text ? text : format, after);
+	if (strlen(whole) < sizeof err->text)
+		strcpy(err->text, whole);
+	else
+		shorten(err->text, sizeof err->text, whole);
+}
 
 int error_set(struct error *err, int code, enum exit_status status, const char *format, ...)
 {
@@ -15,24 +51,23 @@ int error_set(struct error *err, int code, enum exit_status status, const char *
 		return code;
 	err->status = status;
 	va_start(ap, format);
-	vsnprintf(err->text, sizeof err->text, format, ap);
+	write_text(err, format, ap, "");
 	va_end(ap);
 	return code;
 }
 
 int error_sys(struct error *err, int code, const char *format, ...)
 {
+	_free_ char *reason = NULL;
 	va_list ap;
-	size_t used;
 
 	if (err->status != STATUS_HOLDS)
 		return code;
+	reason = memory_format(": %s", strerror(-code));
 	err->status = STATUS_MACHINE;
 	va_start(ap, format);
-	vsnprintf(err->text, sizeof err->text, format, ap);
+	write_text(err, format, ap, reason);
 	va_end(ap);
-	used = strlen(err->text);
-	snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(-code));
 	return code;
 }
 

@@ -22,7 +22,10 @@ struct error {
 	char text[2048];         /* one or more lines, no newline at the end */
 };
 
-/* Sets the error unless one is set already. Returns code, so that `return error_set(...)` works. */
+/*
+ * Sets the error unless one is set already. Returns code, so that `return error_set(...)` works.
+ * A text too long for the room (a path of thousands of characters) loses its middle.
+ */
 int error_set(struct error *err, int code, enum exit_status status, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
