@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "results/charts.h"
@@ -25,7 +26,8 @@ static const struct chart_kind kinds[] = {
 		"No participant's time was recorded.", true, chart_ledger},
 	{"timeline", "What each participant did when",
 		"One lane per participant; a tall bar is work, a "
-		"low one waiting, a thin line nothing to do. Bars under a lane are faults.",
+		"low one waiting, a thin line nothing to do. Bars under a lane are faults. The "
+		"warm-up is shown as well; no number counts it.",
 		"No participant entered a state.", true, chart_timeline},
 	{"wire", "Rate on the wire per site",
 		"What each site's link carried in both directions, Ethernet "
@@ -53,6 +55,18 @@ char *chart_stem(const struct chart_kind *kind, const struct record *record, siz
 	return memory_format("%s-%zu", kind->stem, case_index + 1);
 }
 
+/* What an earlier drawing left: a chart for which there are no data any more is gone. */
+static void remove_old(const char *dir, const char *stem)
+{
+	static const char *const ends[] = {"svg", "gp", "dat"};
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		_free_ char *path = memory_format("%s/%s.%s", dir, stem, ends[i]);
+
+		unlink(path);
+	}
+}
+
 static void draw(const struct chart_kind *kind, const struct chart_source *from, size_t index,
 	struct error *err)
 {
@@ -61,6 +75,7 @@ static void draw(const struct chart_kind *kind, const struct chart_source *from,
 	_free_ char *title = named ? memory_format("%s: %s", kind->title, from->c->name)
 				   : memory_string(kind->title);
 
+	remove_old(from->dir, stem);
 	kind->draw(from, stem, title, err);
 }
 

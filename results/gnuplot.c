@@ -8,41 +8,60 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
 
-extern char **environ;
+/* The program's end is gnuplot's: it may be told to draw for a minute. */
+static int prepare(pid_t parent, const char *dir, int said)
+{
+	sigset_t none;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+		dup2(said, STDERR_FILENO) < 0 || chdir(dir) < 0 ||
+		prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return -errno;
+	return getppid() == parent ? 0 : -ESRCH;
+}
+
+/* In the child: gnuplot, or through `failed` the reason why it is not. */
+static _Noreturn void become_gnuplot(
+	pid_t parent, const char *dir, const char *script, int said, int failed)
+{
+	int r = prepare(parent, dir, said);
+
+	if (!r) {
+		execlp("gnuplot", "gnuplot", "--default-settings", script, NULL);
+		r = -errno;
+	}
+	_exit(write(failed, &r, sizeof r) < 0);
+}
 
 static int spawn(pid_t *pid, const char *dir, const char *script, int said)
 {
-	char *argv[] = {"gnuplot", "--default-settings", (char *)script, NULL};
-	posix_spawn_file_actions_t files;
-	posix_spawnattr_t attributes;
-	sigset_t none, pipes;
-	int r;
+	pid_t parent = getpid();
+	int ends[2], r = 0;
 
-	sigemptyset(&none);
-	sigemptyset(&pipes);
-	sigaddset(&pipes, SIGPIPE);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setsigdefault(&attributes, &pipes);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&files, said, STDERR_FILENO);
-	posix_spawn_file_actions_addchdir_np(&files, dir);
-	r = posix_spawnp(pid, argv[0], &files, &attributes, argv, environ);
-	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&attributes);
-	return -r;
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	*pid = fork();
+	if (!*pid)
+		become_gnuplot(parent, dir, script, said, ends[1]);
+	r = *pid < 0 ? -errno : 0;
+	close(ends[1]);
+	if (!r && read(ends[0], &r, sizeof r) == sizeof r)
+		waitpid(*pid, NULL, 0);
+	close(ends[0]);
+	return r;
 }
 
 /* Until the other side is closed; keeps the beginning. False when the time is over. */

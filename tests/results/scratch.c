@@ -44,6 +44,13 @@ char *scratch_read(const char *dir, const char *file)
 	return text;
 }
 
+bool scratch_has(const char *dir, const char *file)
+{
+	_free_ char *path = memory_format("%s/%s", dir, file);
+
+	return !access(path, F_OK);
+}
+
 void scratch_write(const char *dir, const char *file, const char *text)
 {
 	_free_ char *path = memory_format("%s/%s", dir, file);

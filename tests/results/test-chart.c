@@ -1,13 +1,12 @@
 /*
  * Charts: the numbers in their data files against numbers worked out by hand, the pictures as
- * XML, names meant to break out of their quotes, and a gnuplot that is missing, fails or hangs.
+ * XML, names meant to break out of their quotes, and folders that lack what they should have.
  */
 #include "tests/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +17,6 @@
 #include "made_up.h"
 #include "results/charts.h"
 #include "results/folder.h"
-#include "results/gnuplot.h"
 #include "results/report.h"
 #include "scratch.h"
 
@@ -61,13 +59,6 @@ static void check_svg(const char *charts, const char *file)
 	status = run_quietly(charts, argv);
 	if (status && status != 127)
 		fail_msg("xmllint: %s/%s is not XML", charts, file);
-}
-
-static bool there(const char *dir, const char *file)
-{
-	_free_ char *path = memory_format("%s/%s", dir, file);
-
-	return !access(path, F_OK);
 }
 
 static void drawn(const char *dir, const struct record *r)
@@ -124,7 +115,7 @@ static void test_sizes(void **state)
 		for (char *s = strtok_r(absent, " ", &save); s; s = strtok_r(NULL, " ", &save)) {
 			_free_ char *file = memory_format("%s.gp", s);
 
-			assert_false(there(charts, file));
+			assert_false(scratch_has(charts, file));
 		}
 		record_free(r);
 		scratch_free(dir);
@@ -398,9 +389,9 @@ static void test_hostile_names(void **state)
 
 		check_svg(charts, file);
 	}
-	assert_false(there(charts, "pwned"));
-	assert_false(there(dir, "pwned"));
-	assert_false(there(".", "pwned"));
+	assert_false(scratch_has(charts, "pwned"));
+	assert_false(scratch_has(dir, "pwned"));
+	assert_false(scratch_has(".", "pwned"));
 	svg = scratch_read(charts, "ledger-1.svg");
 	assert_non_null(strstr(svg, "<text>a_b^{2} @x</text>"));
 	assert_non_null(strstr(svg, "`touch pwned`"));
@@ -483,6 +474,36 @@ static void test_torn_tables(void **state)
 	scratch_free(dir);
 }
 
+/* A chart whose table is gone is gone as well, and does not live on in the report. */
+static void test_nothing_stale(void **state)
+{
+	const struct made_up run = {
+		.learners = 2, .cases = 1, .seconds = 4, .exchanges = true, .faults = true};
+	static const char *const drawn_from[] = {"samples.csv", "events.csv"};
+	char *dir = scratch_new();
+	_free_ char *charts = memory_format("%s/charts", dir), *report = NULL;
+	struct record *r = made_up_run(dir, &run);
+	struct error err = {0};
+
+	need_gnuplot();
+	drawn(dir, r);
+	assert_true(scratch_has(charts, "wire.svg") && scratch_has(charts, "timeline.svg"));
+	for (size_t i = 0; i < sizeof drawn_from / sizeof *drawn_from; i++) {
+		_free_ char *path = memory_format("%s/%s", dir, drawn_from[i]);
+
+		assert_int_equal(unlink(path), 0);
+	}
+	drawn(dir, r);
+	assert_false(scratch_has(charts, "wire.svg") || scratch_has(charts, "wire.gp") ||
+		scratch_has(charts, "wire.dat") || scratch_has(charts, "timeline.svg"));
+	assert_true(scratch_has(charts, "ledger.svg"));
+	assert_int_equal(report_write(dir, r, &err), 0);
+	report = scratch_read(dir, "report.html");
+	assert_non_null(strstr(report, "The links were not sampled."));
+	record_free(r);
+	scratch_free(dir);
+}
+
 static void test_nothing_at_all(void **state)
 {
 	char *dir = scratch_new();
@@ -495,93 +516,10 @@ static void test_nothing_at_all(void **state)
 	for (size_t i = 0; chart_kind_at(i); i++) {
 		_free_ char *file = memory_format("%s.gp", chart_kind_at(i)->stem);
 
-		assert_false(there(charts, file));
+		assert_false(scratch_has(charts, file));
 	}
 	record_free(r);
 	scratch_free(dir);
-}
-
-/* A directory whose gnuplot is this script, first in the PATH; NULL: no gnuplot anywhere. */
-static char *fake_gnuplot(const char *script)
-{
-	char *dir = scratch_new();
-	_free_ char *path = memory_format("%s:%s", dir, getenv("PATH"));
-	_free_ char *program = memory_format("%s/gnuplot", dir);
-
-	if (script) {
-		scratch_write(dir, "gnuplot", script);
-		chmod(program, 0755);
-	}
-	setenv("PATH", script ? path : dir, 1);
-	return dir;
-}
-
-static void test_gnuplot_missing(void **state)
-{
-	const struct made_up run = {.learners = 2, .cases = 1, .seconds = 4, .exchanges = true};
-	_free_ char *old = memory_string(getenv("PATH"));
-	char *dir = scratch_new(), *none = fake_gnuplot(NULL);
-	_free_ char *charts = memory_format("%s/charts", dir);
-	struct record *r = made_up_run(dir, &run);
-	struct error err = {0};
-
-	assert_true(chart_all(dir, r, &err) < 0);
-	setenv("PATH", old, 1);
-	assert_int_equal(err.status, STATUS_MACHINE);
-	assert_non_null(strstr(err.text, "gnuplot-nox"));
-	assert_true(there(charts, "wire.gp") && there(charts, "wire.dat"));
-	assert_false(there(charts, "wire.svg"));
-	assert_true(there(charts, "exchange.dat")); /* the first failure did not stop the rest */
-	record_free(r);
-	scratch_free(none);
-	scratch_free(dir);
-}
-
-static void test_gnuplot_fails(void **state)
-{
-	_free_ char *old = memory_string(getenv("PATH"));
-	char *dir = scratch_new(),
-	     *fake = fake_gnuplot(
-		     "#!/bin/sh\necho half > useful.svg\necho 'line 7: oh no' >&2\nexit 1\n");
-	_free_ char *charts = memory_format("%s/charts", dir);
-	struct record *r = record_new();
-	struct error err = {0};
-
-	record_add_case(r, "")->useful_work = .5;
-	assert_true(chart_all(dir, r, &err) < 0);
-	setenv("PATH", old, 1);
-	assert_int_equal(err.status, STATUS_MACHINE);
-	assert_non_null(strstr(err.text, "useful.gp:\nline 7: oh no"));
-	assert_false(there(charts, "useful.svg"));
-	record_free(r);
-	scratch_free(fake);
-	scratch_free(dir);
-}
-
-static void test_gnuplot_hangs(void **state)
-{
-	_free_ char *old = memory_string(getenv("PATH"));
-	char *fake = fake_gnuplot("#!/bin/sh\nexec sleep 1000\n");
-	struct error err = {0};
-
-	assert_int_equal(gnuplot_run("/tmp", "x.gp", 1, &err), -ETIMEDOUT);
-	setenv("PATH", old, 1);
-	assert_int_equal(err.status, STATUS_MACHINE);
-	assert_string_equal(err.text, "gnuplot took longer than 1 s for /tmp/x.gp and was ended");
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and is gone */
-	scratch_free(fake);
-}
-
-/* More than a pipe holds, from a child that then ends well. */
-static void test_gnuplot_talks(void **state)
-{
-	_free_ char *old = memory_string(getenv("PATH"));
-	char *fake = fake_gnuplot("#!/bin/sh\nhead -c 300000 /dev/zero | tr '\\0' x >&2\n");
-	struct error err = {0};
-
-	assert_int_equal(gnuplot_run("/tmp", "x.gp", 60, &err), 0);
-	setenv("PATH", old, 1);
-	scratch_free(fake);
 }
 
 static void test_cannot_write(void **state)
@@ -614,11 +552,8 @@ int main(void)
 		cmocka_unit_test(test_again_by_hand),
 		cmocka_unit_test(test_users_settings),
 		cmocka_unit_test(test_torn_tables),
+		cmocka_unit_test(test_nothing_stale),
 		cmocka_unit_test(test_nothing_at_all),
-		cmocka_unit_test(test_gnuplot_missing),
-		cmocka_unit_test(test_gnuplot_fails),
-		cmocka_unit_test(test_gnuplot_hangs),
-		cmocka_unit_test(test_gnuplot_talks),
 		cmocka_unit_test(test_cannot_write),
 	};
 
