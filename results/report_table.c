@@ -1,6 +1,6 @@
 /*
- * The table of cases for a terminal or a pipe: columns as wide as what stands in them, the note
- * last, since it may be long.
+ * The table of cases for a terminal or a pipe: columns as wide as what stands in them, the reason
+ * last, since it may be long. Below it, what else must be known of each case.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@ enum column {
 	P99,
 	PREDICTED,
 	WIRE,
-	NOTE,
+	WHY,
 	COLUMNS
 };
 
 static const char *const heads[COLUMNS] = {"case", "verdict", "useful", "CU", "avail.", "exch. p50",
-	"p99", "predicted", "wire rate", "note"};
+	"p99", "predicted", "wire rate", "why"};
 
 struct line {
 	char *cells[COLUMNS];
@@ -43,14 +43,12 @@ static char *wire_cell(const struct record_case *c)
 		"%s of %s", show(QUANTITY_RATE, most).text, show(QUANTITY_RATE, limit).text);
 }
 
-static char *note_cell(const struct record_case *c)
+/* Why the verdict is what it is; what else must be known stands below the table. */
+static const char *reason_of(const struct record_case *c)
 {
-	const char *note = c->partial || !c->n_reasons ? c->because : c->reasons[0];
+	const char *reason = c->partial || !c->n_reasons ? c->because : c->reasons[0];
 
-	if (!note && c->n_notes)
-		note = c->notes[0];
-
-	return text_line(note ? note : "");
+	return reason ? reason : "";
 }
 
 static struct line make_line(const struct record_case *c)
@@ -67,7 +65,7 @@ static struct line make_line(const struct record_case *c)
 			[PREDICTED] =
 				memory_string(show(QUANTITY_TIME, c->exchange_predicted_s).text),
 			[WIRE] = wire_cell(c),
-			[NOTE] = note_cell(c),
+			[WHY] = text_line(reason_of(c)),
 		}};
 }
 
@@ -87,7 +85,7 @@ static const char *colour_of(const char *verdict)
 
 static void print_cell(FILE *out, const char *text, int width, int column)
 {
-	int pad = column == NOTE ? 0 : width - text_columns(text);
+	int pad = column == WHY ? 0 : width - text_columns(text);
 
 	if (is_number(column))
 		fprintf(out, "%*s%s", pad, "", text);
@@ -97,7 +95,7 @@ static void print_cell(FILE *out, const char *text, int width, int column)
 
 static void print_line(FILE *out, const char *const *cells, const int *widths, bool colour)
 {
-	int last = NOTE;
+	int last = WHY;
 
 	while (last && !*cells[last])
 		last--;
@@ -110,6 +108,27 @@ static void print_line(FILE *out, const char *const *cells, const int *widths, b
 		fputs(*on ? "\033[0m" : "", out);
 	}
 	fputc('\n', out);
+}
+
+static void print_note(FILE *out, const char *name, const char *text)
+{
+	_free_ char *line = text_line(text), *before = text_line(name);
+
+	fprintf(out, "note: %s%s%s\n", before, *before ? ": " : "", line);
+}
+
+/* All that the table has no room for. */
+static void print_notes(FILE *out, const struct record *record)
+{
+	for (size_t k = 0; k < record->n_cases; k++) {
+		const struct record_case *c = record->cases[k];
+
+		for (size_t i = 0; i < c->n_reasons; i++)
+			if (strcmp(c->reasons[i], reason_of(c)))
+				print_note(out, c->name, c->reasons[i]);
+		for (size_t i = 0; i < c->n_notes; i++)
+			print_note(out, c->name, c->notes[i]);
+	}
 }
 
 void report_table(const struct record *record, FILE *out, bool colour)
@@ -131,4 +150,5 @@ void report_table(const struct record *record, FILE *out, bool colour)
 		for (int i = 0; i < COLUMNS; i++)
 			free(lines[k].cells[i]);
 	}
+	print_notes(out, record);
 }

@@ -365,19 +365,24 @@ static void test_table(void **state)
 	_free_ char *plain = NULL, *colour = NULL;
 
 	record_reason(c, "the relay\nwas late");
+	record_reason(c, "and had no memory");
+	record_note(c, "the run's limit ended it");
 	free(c->verdict);
 	c->verdict = memory_string("invalid");
 	plain = table_of(r, false);
 	assert_string_equal(plain,
 		"case            verdict  useful      CU   avail.  exch. p50     p99  predicted"
-		"                 wire rate  note\n"
+		"                 wire rate  why\n"
 		"diloco, 300 ms  fails    71.2 %  75.0 %  100.0 %      1.5 s  1.99 s     950 ms"
 		"  798 Mbit/s of 840 Mbit/s  Useful work is 71.25 %, below the 90 % expected.\n"
 		"z\xc3\xbcrich          invalid       \xe2\x80\x93       \xe2\x80\x93        "
 		"\xe2\x80\x93"
 		"          \xe2\x80\x93       \xe2\x80\x93          \xe2\x80\x93                   "
 		"      "
-		"\xe2\x80\x93  the relay was late\n");
+		"\xe2\x80\x93  the relay was late\n"
+		"note: diloco, 300 ms: one exchange did not finish\n"
+		"note: z\xc3\xbcrich: and had no memory\n"
+		"note: z\xc3\xbcrich: the run's limit ended it\n");
 	colour = table_of(r, true);
 	assert_non_null(strstr(colour, "\033[31mfails  \033[0m"));
 	assert_non_null(strstr(colour, "\033[33minvalid\033[0m"));
