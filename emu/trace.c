@@ -107,8 +107,12 @@ static int read_header(struct reader *r, struct error *err)
 	int n;
 
 	r->time_column = r->rtt_column = -1;
-	if (next_line(r, &line))
-		r->n_columns = fields_in(line);
+	if (!next_line(r, &line))
+		return error_set(err, -EINVAL, STATUS_INPUT,
+			"%s: empty; a trace begins with a line that names its columns, among them "
+			"`relative` (seconds) and `rtt` (milliseconds)",
+			r->path);
+	r->n_columns = fields_in(line);
 	for (n = 0; n < r->n_columns; n++) {
 		int *column;
 

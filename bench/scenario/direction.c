@@ -116,11 +116,16 @@ static int load_trace(
 			*out = s->traces[i];
 			return 0;
 		}
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
+	if (stat(path, &st))
 		return loader_error(l, value,
 			"there is no file \"%.500s\"; name a recorded ping trace (CSV with the "
 			"columns relative and rtt), relative to the scenario file",
 			path);
+	if (!S_ISREG(st.st_mode))
+		return loader_error(l, value,
+			"\"%.500s\" is a %s, not a file; name a recorded ping trace (CSV with the "
+			"columns relative and rtt)",
+			path, S_ISDIR(st.st_mode) ? "directory" : "device or a pipe");
 	if (link_trace_load(&trace, path, &err))
 		return loader_error(l, value, "%s", err.text);
 	s->traces = memory_resize(s->traces, s->n_traces + 1, sizeof *s->traces);
