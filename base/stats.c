@@ -58,15 +58,6 @@ void histogram_add(struct histogram *h, int64_t ns)
 		h->max_ns = ns;
 }
 
-void histogram_merge(struct histogram *into, const struct histogram *from)
-{
-	for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-		into->bucket[i] += from->bucket[i];
-	into->count += from->count;
-	if (from->max_ns > into->max_ns)
-		into->max_ns = from->max_ns;
-}
-
 int64_t histogram_quantile(const struct histogram *h, double q)
 {
 	uint64_t rank, seen = 0;

@@ -25,7 +25,6 @@ struct histogram {
 };
 
 void histogram_add(struct histogram *h, int64_t ns);
-void histogram_merge(struct histogram *into, const struct histogram *from);
 /* The upper edge of the bucket that holds the q-quantile; never above max_ns; -1 when empty. */
 int64_t histogram_quantile(const struct histogram *h, double q);
 

@@ -19,18 +19,6 @@ const char *direction_name(enum direction direction)
 	return direction == UP ? "up" : "down";
 }
 
-const char *drop_cause_name(enum drop_cause cause)
-{
-	static const char *const names[DROP_CAUSES] = {
-		[DROP_QUEUE] = "queue",
-		[DROP_RANDOM] = "random",
-		[DROP_BURST] = "burst",
-		[DROP_OUTAGE] = "outage",
-	};
-
-	return names[cause];
-}
-
 /* a + b for b >= 0, TIME_NEVER when it does not fit. */
 static int64_t later(int64_t a, int64_t b)
 {

@@ -26,7 +26,6 @@ const char *direction_name(enum direction direction);
 
 /* DROP_MEMORY is not the link's doing: the machine had none left. */
 enum drop_cause { DROP_QUEUE, DROP_RANDOM, DROP_BURST, DROP_OUTAGE, DROP_MEMORY, DROP_CAUSES };
-const char *drop_cause_name(enum drop_cause cause);
 
 /* What a link is at an instant. */
 struct link_state {

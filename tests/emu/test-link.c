@@ -39,10 +39,6 @@ static void names(void **state)
 {
 	assert_string_equal(direction_name(UP), "up");
 	assert_string_equal(direction_name(DOWN), "down");
-	assert_string_equal(drop_cause_name(DROP_QUEUE), "queue");
-	assert_string_equal(drop_cause_name(DROP_RANDOM), "random");
-	assert_string_equal(drop_cause_name(DROP_BURST), "burst");
-	assert_string_equal(drop_cause_name(DROP_OUTAGE), "outage");
 }
 
 static void a_constant_link(void **state)
