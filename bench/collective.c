@@ -121,6 +121,11 @@ double ring_factor(int n)
 	return 2. * (n - 1) / n;
 }
 
+double ring_job_factor(const struct job *job)
+{
+	return ring_factor(job->n_learners);
+}
+
 int64_t ring_bound_ns(int64_t bytes, int n, int64_t alpha_ns, double goodput_bps)
 {
 	double serialise_s = ring_factor(n) * 8 * (double)bytes / goodput_bps;

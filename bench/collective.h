@@ -72,5 +72,6 @@ void rings_retire(struct rings *r, int64_t sequence);
 int64_t ring_bytes_sent(int64_t bytes, int learner, int n);
 /* 2 (M-1)/M */
 double ring_factor(int n);
+double ring_job_factor(const struct job *job); /* of all its learners */
 /* 2(M-1) alpha + 2(M-1)/M S beta: without contention, goodput in bit/s of payload. */
 int64_t ring_bound_ns(int64_t bytes, int n, int64_t alpha_ns, double goodput_bps);

@@ -99,11 +99,16 @@ bool backward_finished(const struct backward *b)
 	return b->round >= 0 && b->finished == b->rt->job->buckets;
 }
 
-int64_t backward_bytes_sent(const struct job *job, int learner)
+int64_t backward_bytes_sent(const struct job *job, int learner, int64_t round)
 {
 	int64_t total = job_payload_bytes(job), sent = 0;
 
 	for (int k = 0; k < job->buckets; k++)
 		sent += ring_bytes_sent(share_of(total, k, job->buckets), learner, job->n_learners);
 	return sent;
+}
+
+int64_t backward_bound_ns(const struct job *job, int64_t alpha_ns, double goodput_bps)
+{
+	return ring_bound_ns(job_payload_bytes(job), job->n_learners, alpha_ns, goodput_bps);
 }

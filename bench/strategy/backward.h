@@ -44,5 +44,6 @@ void backward_ready(struct backward *b, int64_t at_ns);
 void backward_message(struct backward *b, const struct rt_message *message);
 bool backward_finished(const struct backward *b);
 
-/* Payload bytes a learner sends in one such exchange. */
-int64_t backward_bytes_sent(const struct job *job, int learner);
+/* struct strategy's planning for one such exchange. */
+int64_t backward_bytes_sent(const struct job *job, int learner, int64_t round);
+int64_t backward_bound_ns(const struct job *job, int64_t alpha_ns, double goodput_bps);

@@ -49,22 +49,18 @@ static void destroy(void *self)
 
 static void next_step(struct data_parallel *d, int64_t at_ns)
 {
-	int64_t ns;
+	int64_t ns = begin_step(d->rt, d->step, &d->measured);
 
-	report_measure(d->rt, d->step, &d->measured);
-	if (job_finished(d->rt->job, d->step)) {
+	if (!ns) {
 		d->phase = PHASE_DONE;
 		if (!d->said_done)
 			rt_done(d->rt);
 		d->said_done = true;
 		return;
 	}
-	ns = job_step_ns(d->rt->job, d->rt->self, d->step);
 	d->phase = PHASE_STEP;
 	d->computing = true;
 	d->due_ns = at_ns + ns;
-	rt_state(d->rt, STATE_COMPUTE);
-	rt_compute(d->rt, ns);
 	backward_begin(&d->backward, d->step, at_ns, ns);
 }
 
@@ -143,8 +139,7 @@ static void break_off(struct data_parallel *d)
 
 static void recovered(struct data_parallel *d)
 {
-	if (d->group.fetched_from >= 0)
-		report_number(d->rt, REPORT_RECOVERED, d->group.fetched_from);
+	group_report_recovered(&d->group);
 	rt_state(d->rt, STATE_BARRIER_WAIT);
 	d->step = d->saved = d->group.own.position;
 }
@@ -160,13 +155,6 @@ static void resume(struct data_parallel *d, int64_t at_ns)
 	d->step = d->saved = to;
 	backward_open(&d->backward, d->group.epoch, at_ns);
 	next_step(d, at_ns);
-}
-
-static void message(struct data_parallel *d, const struct rt_event *event)
-{
-	if (event->message.kind != MESSAGE_RING || event->message.epoch != d->group.epoch)
-		return;
-	backward_message(&d->backward, &event->message);
 }
 
 static void event(void *self, struct rt *rt, const struct rt_event *event)
@@ -195,7 +183,8 @@ static void event(void *self, struct rt *rt, const struct rt_event *event)
 			backward_ready(&d->backward, event->at_ns);
 		break;
 	case RT_MESSAGE:
-		message(d, event);
+		if (group_owns_ring(&d->group, event))
+			backward_message(&d->backward, &event->message);
 		break;
 	default:
 		break;
@@ -203,24 +192,9 @@ static void event(void *self, struct rt *rt, const struct rt_event *event)
 	finish_step(d, event->at_ns);
 }
 
-static int64_t bytes_sent(const struct job *job, int participant, int64_t round)
-{
-	return backward_bytes_sent(job, participant);
-}
-
-static double factor(const struct job *job)
-{
-	return ring_factor(job->n_learners);
-}
-
 static int64_t period(const struct job *job)
 {
 	return 1;
-}
-
-static int64_t bound_ns(const struct job *job, int64_t alpha_ns, double goodput_bps)
-{
-	return ring_bound_ns(job_payload_bytes(job), job->n_learners, alpha_ns, goodput_bps);
 }
 
 const struct strategy strategy_data_parallel = {
@@ -229,8 +203,8 @@ const struct strategy strategy_data_parallel = {
 	.create = create,
 	.event = event,
 	.destroy = destroy,
-	.bytes_sent = bytes_sent,
-	.factor = factor,
+	.bytes_sent = backward_bytes_sent,
+	.factor = ring_job_factor,
 	.period = period,
-	.exchange_bound_ns = bound_ns,
+	.exchange_bound_ns = backward_bound_ns,
 };

@@ -67,11 +67,6 @@ static double factor(const struct job *job)
 	return job->syncer == SYNCER_STAR ? 1 : ring_factor(job->n_learners);
 }
 
-static int64_t period(const struct job *job)
-{
-	return job->period;
-}
-
 static int64_t bound_ns(const struct job *job, int64_t alpha_ns, double goodput_bps)
 {
 	double copies = job->syncer == SYNCER_STAR ? 2 : ring_factor(job->n_learners);
@@ -88,6 +83,6 @@ const struct strategy strategy_decoupled_diloco = {
 	.destroy = destroy,
 	.bytes_sent = bytes_sent,
 	.factor = factor,
-	.period = period,
+	.period = outer_period,
 	.exchange_bound_ns = bound_ns,
 };

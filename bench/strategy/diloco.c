@@ -52,17 +52,11 @@ static void destroy(void *self)
 static void next_step(struct diloco *d, int64_t at_ns)
 {
 	const struct job *job = d->rt->job;
-	int64_t step = d->round * job->period + d->inner, ns;
+	int64_t ns = begin_step(d->rt, d->round * job->period + d->inner, &d->measured);
 
-	report_measure(d->rt, step, &d->measured);
-	if (job_finished(job, step)) {
+	if (!ns)
 		rt_done(d->rt);
-		return;
-	}
-	ns = job_step_ns(job, d->rt->self, step);
-	rt_state(d->rt, STATE_COMPUTE);
-	rt_compute(d->rt, ns);
-	if (d->inner == job->period - 1)
+	else if (d->inner == job->period - 1)
 		backward_begin(&d->backward, d->round, at_ns, ns);
 }
 
@@ -123,19 +117,12 @@ static void break_off(struct diloco *d)
 
 static void fetched(struct diloco *d, int64_t at_ns)
 {
-	if (d->group.fetched_from >= 0)
-		report_number(d->rt, REPORT_RECOVERED, d->group.fetched_from);
+	group_report_recovered(&d->group);
 	if (d->stateless)
 		report_number(d->rt, REPORT_ROLLBACK, d->group.own.position * d->rt->job->period);
 	d->stateless = false;
 	merged(d, d->group.own.position);
 	next_step(d, at_ns);
-}
-
-static void message(struct diloco *d, const struct rt_event *event)
-{
-	if (event->message.kind == MESSAGE_RING && event->message.epoch == d->group.epoch)
-		backward_message(&d->backward, &event->message);
 }
 
 static void event(void *self, struct rt *rt, const struct rt_event *event)
@@ -164,32 +151,13 @@ static void event(void *self, struct rt *rt, const struct rt_event *event)
 		backward_ready(&d->backward, event->at_ns);
 		break;
 	case RT_MESSAGE:
-		message(d, event);
+		if (group_owns_ring(&d->group, event))
+			backward_message(&d->backward, &event->message);
 		break;
 	default:
 		break;
 	}
 	finish_exchange(d, event->at_ns);
-}
-
-static int64_t bytes_sent(const struct job *job, int participant, int64_t round)
-{
-	return backward_bytes_sent(job, participant);
-}
-
-static double factor(const struct job *job)
-{
-	return ring_factor(job->n_learners);
-}
-
-static int64_t period(const struct job *job)
-{
-	return job->period;
-}
-
-static int64_t bound_ns(const struct job *job, int64_t alpha_ns, double goodput_bps)
-{
-	return ring_bound_ns(job_payload_bytes(job), job->n_learners, alpha_ns, goodput_bps);
 }
 
 const struct strategy strategy_diloco = {
@@ -198,8 +166,8 @@ const struct strategy strategy_diloco = {
 	.create = create,
 	.event = event,
 	.destroy = destroy,
-	.bytes_sent = bytes_sent,
-	.factor = factor,
-	.period = period,
-	.exchange_bound_ns = bound_ns,
+	.bytes_sent = backward_bytes_sent,
+	.factor = ring_job_factor,
+	.period = outer_period,
+	.exchange_bound_ns = backward_bound_ns,
 };

@@ -2,6 +2,7 @@
 #include "bench/strategy/group.h"
 
 #include "bench/collective.h"
+#include "bench/strategy/learner.h"
 
 void group_init(struct group *g, struct rt *rt, enum group_rule rule,
 	int64_t (*missed_bytes)(const struct job *job, int64_t from, int64_t to))
@@ -241,4 +242,16 @@ unsigned group_event(struct group *g, const struct rt_event *event)
 	default:
 		return 0;
 	}
+}
+
+bool group_owns_ring(const struct group *g, const struct rt_event *event)
+{
+	return event->kind == RT_MESSAGE && event->message.kind == MESSAGE_RING &&
+	       event->message.epoch == g->epoch;
+}
+
+void group_report_recovered(const struct group *g)
+{
+	if (g->fetched_from >= 0)
+		report_number(g->rt, REPORT_RECOVERED, g->fetched_from);
 }

@@ -62,3 +62,7 @@ void group_init(struct group *g, struct rt *rt, enum group_rule rule,
 void group_advance(struct group *g, int64_t position);
 /* Takes every event first; returns what changed. */
 unsigned group_event(struct group *g, const struct rt_event *event);
+/* The event is a ring's message of the group's epoch: not one from before a crash. */
+bool group_owns_ring(const struct group *g, const struct rt_event *event);
+/* REPORT_RECOVERED, if this learner fetched from somebody. */
+void group_report_recovered(const struct group *g);

@@ -57,3 +57,26 @@ static inline bool job_finished(const struct job *job, int64_t step)
 {
 	return step >= job->warmup + job->steps;
 }
+
+/*
+ * Step `step` begins, if it is one of the job's: the accelerator computes, for the time that is
+ * returned. 0: all steps are done, and nothing was begun.
+ */
+static inline int64_t begin_step(struct rt *rt, int64_t step, bool *measured)
+{
+	int64_t ns;
+
+	report_measure(rt, step, measured);
+	if (job_finished(rt->job, step))
+		return 0;
+	ns = job_step_ns(rt->job, rt->self, step);
+	rt_state(rt, STATE_COMPUTE);
+	rt_compute(rt, ns);
+	return ns;
+}
+
+/* Steps between two exchanges of the same parameter: struct strategy's period. */
+static inline int64_t outer_period(const struct job *job)
+{
+	return job->period;
+}

@@ -162,8 +162,7 @@ static void fetched(struct streaming *s)
 {
 	int64_t position = s->group.own.position;
 
-	if (s->group.fetched_from >= 0)
-		report_number(s->rt, REPORT_RECOVERED, s->group.fetched_from);
+	group_report_recovered(&s->group);
 	if (!s->stateless) {
 		while (s->finished < position)
 			merged(s, s->finished + 1);
@@ -180,8 +179,6 @@ static void message(struct streaming *s, const struct rt_event *event)
 {
 	const struct rt_message *m = &event->message;
 
-	if (m->kind != MESSAGE_RING || m->epoch != s->group.epoch)
-		return;
 	rings_arrived(&s->rings, (int64_t)m->round * s->rt->job->fragments + m->fragment, m);
 }
 
@@ -208,7 +205,7 @@ static void event(void *self, struct rt *rt, const struct rt_event *event)
 		s->stalled = true;
 	else if (event->kind == RT_COMPUTE)
 		computed(s, event->at_ns);
-	else if (event->kind == RT_MESSAGE)
+	else if (group_owns_ring(&s->group, event))
 		message(s, event);
 	finish_exchanges(s, event->at_ns);
 	if (s->stalled)
@@ -218,16 +215,6 @@ static void event(void *self, struct rt *rt, const struct rt_event *event)
 static int64_t bytes_sent(const struct job *job, int participant, int64_t round)
 {
 	return ring_bytes_sent(exchange_bytes(job, round + 1), participant, job->n_learners);
-}
-
-static double factor(const struct job *job)
-{
-	return ring_factor(job->n_learners);
-}
-
-static int64_t period(const struct job *job)
-{
-	return job->period;
 }
 
 static int64_t bound_ns(const struct job *job, int64_t alpha_ns, double goodput_bps)
@@ -242,7 +229,7 @@ const struct strategy strategy_streaming_diloco = {
 	.event = event,
 	.destroy = destroy,
 	.bytes_sent = bytes_sent,
-	.factor = factor,
-	.period = period,
+	.factor = ring_job_factor,
+	.period = outer_period,
 	.exchange_bound_ns = bound_ns,
 };
