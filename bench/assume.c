@@ -2,6 +2,8 @@
  * What a verdict assumes, as lines of a table: a yes or no without N, b, H, P, tau, T, f and M
  * is worth nothing, so they are part of every record, in the words the scenario uses.
  */
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -25,11 +27,13 @@ static bool is_decoupled(const struct scenario *s)
 
 static void assume_step(struct record_case *c, const struct scenario *s)
 {
-	char text[TEXT];
+	char text[TEXT], spread[TEXT] = "";
 
 	quantity_format(text, sizeof text, QUANTITY_TIME, s->job.step_ns, true);
-	record_assume(c, "T", "compute time of one training step", "%s ± %.3g %%", text,
-		100 * (double)s->job.step_spread / (double)RATIO_ONE);
+	if (s->job.step_spread)
+		snprintf(spread, sizeof spread, " ± %.3g %%",
+			100 * (double)s->job.step_spread / (double)RATIO_ONE);
+	record_assume(c, "T", "compute time of one training step", "%s%s", text, spread);
 }
 
 static void assume_sync(struct record_case *c, const struct scenario *s, const struct plan *plan)

@@ -80,6 +80,19 @@ int host_tcp(const struct topology *t, struct host_tcp *out, struct error *err)
 	return 0;
 }
 
+int host_congestion(const char *name, struct error *err)
+{
+	const char *site = "probe";
+	struct topology_tcp tcp = {.receive_buffer = 1 << 16, .send_buffer = 1 << 16};
+	struct topology *t = NULL;
+	int r;
+
+	snprintf(tcp.congestion, sizeof tcp.congestion, "%s", name);
+	r = topology_up(&t, 1, &site, &tcp, err);
+	topology_down(t);
+	return r;
+}
+
 int64_t host_tcp_memory_limit(void)
 {
 	_fclose_ FILE *f = fopen("/proc/sys/net/ipv4/tcp_mem", "re");

@@ -17,6 +17,12 @@ struct host_tcp {
 };
 int host_tcp(const struct topology *t, struct host_tcp *out, struct error *err);
 
+/*
+ * Whether sites can have this congestion control, tried on a site that is gone afterwards:
+ * STATUS_MACHINE with those the kernel has. After topology_isolate.
+ */
+int host_congestion(const char *name, struct error *err);
+
 /* net.ipv4.tcp_mem's limit ("high"), bytes; 0 if unknown. Shared by all namespaces. */
 int64_t host_tcp_memory_limit(void);
 

@@ -181,6 +181,22 @@ static int draw(const char *folder, const struct record *record, struct progress
 	return report_write(folder, record, err);
 }
 
+/* What a case asks of this machine, before anything is made for it. */
+static int check_machine(const struct scenario_file *file, struct error *err)
+{
+	const char *checked = "";
+	int r = 0;
+
+	for (size_t i = 0; i < file->n_cases && r >= 0; i++) {
+		const char *congestion = file->cases[i]->transport.congestion;
+
+		if (strcmp(congestion, checked))
+			r = host_congestion(congestion, err);
+		checked = congestion;
+	}
+	return r;
+}
+
 int run_scenario(struct record **out, char **path, const struct scenario_file *file,
 	const struct run_options *options, struct error *err)
 {
@@ -196,6 +212,8 @@ int run_scenario(struct record **out, char **path, const struct scenario_file *f
 	if (r < 0)
 		return r;
 	r = topology_isolate(err);
+	if (r >= 0)
+		r = check_machine(file, err);
 	if (r < 0)
 		return r;
 	record = describe(file, options, context.backend);

@@ -13,6 +13,7 @@
 static const char check_help[] =
 	"Options:\n"
 	"  --set KEY=VALUE    override a value of the file; may be repeated\n"
+	"  --dilation K       as for `run`: everything K times slower\n"
 	"  --json             the plan as JSON: bit/s, bytes, seconds\n\n"
 	"Prints the resolved scenario, then per case the bytes of an exchange, the rate needed for\n"
 	"a compute utilisation of 50, 80, 90, 95 and 99 %, the bound behind it, and the step time\n"
@@ -48,7 +49,7 @@ static void print_needed(const struct plan *p)
 {
 	char rate[32], step[32];
 
-	printf("\n  %-24s %-18s %s\n", "compute utilisation", "rate needed",
+	printf("\n  %-24s %-18s %s\n", "compute utilisation", "needed at least",
 		"step for which the link's rate is just enough");
 	for (int i = 0; i < PLAN_TARGETS; i++)
 		printf("  %20.0f %%   %-18s %s\n", 100 * plan_targets[i],
@@ -147,19 +148,24 @@ static enum exit_status parse(struct arguments *a, int argc, char **argv, struct
 {
 	static const struct option options[] = {
 		{"set", required_argument, NULL, 's'},
+		{"dilation", required_argument, NULL, 'd'},
 		{"json", no_argument, NULL, 'j'},
 		{0},
 	};
-	int c;
+	int c, r = 0;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while (r >= 0 && (c = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		if (c == 'j')
 			a->json = true;
-		else if (c != 's')
-			return command_usage(&command_check, err, "wrong option");
-		else if (overrides_add(&a->overrides, optarg, err) < 0)
-			return err->status;
+		else if (c == 's')
+			r = overrides_add(&a->overrides, optarg, err);
+		else if (c == 'd')
+			r = overrides_dilation(&a->overrides, optarg, err);
+		else
+			return command_option(&command_check, c, argv, err);
 	}
+	if (r < 0)
+		return err->status;
 	if (optind != argc - 1)
 		return command_usage(&command_check, err, "give one scenario file");
 	a->file = argv[optind];

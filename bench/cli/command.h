@@ -22,7 +22,7 @@ extern const struct command command_run, command_check, command_profiles, comman
 
 /* What several commands take: --json, --set, --dilation, --seed. */
 struct overrides {
-	const char *items[64]; /* "key=value" */
+	const char *items[64]; /* "key=value"; "--key=value" for an option of its own */
 	size_t count;
 	char text[2][64]; /* storage for --dilation and --seed */
 };
@@ -31,5 +31,11 @@ int overrides_add(struct overrides *o, const char *item, struct error *err);
 int overrides_dilation(struct overrides *o, const char *value, struct error *err);
 int overrides_seed(struct overrides *o, const char *value, struct error *err);
 
-/* STATUS_INPUT with a pointer to the command's --help, for getopt's '?' and wrong counts. */
+/* STATUS_INPUT with a pointer to the command's --help. */
 enum exit_status command_usage(const struct command *c, struct error *err, const char *why);
+/*
+ * The same for getopt_long's answers '?' and ':', naming the option; its string of short options
+ * begins with ':', which tells a missing value from an option that does not exist.
+ */
+enum exit_status command_option(
+	const struct command *c, int answer, char **argv, struct error *err);

@@ -212,9 +212,9 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 	bool json = false;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ":", options, NULL)) != -1) {
 		if (c != 'j')
-			return command_usage(&command_doctor, err, "wrong option");
+			return command_option(&command_doctor, c, argv, err);
 		json = true;
 	}
 	if (optind != argc)

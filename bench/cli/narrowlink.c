@@ -3,10 +3,12 @@
  * useful when things fail? This file is the table of commands and the program's entry.
  */
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "bench/cli/command.h"
 #include "bench/version.h"
 
@@ -52,6 +54,33 @@ enum exit_status command_usage(const struct command *c, struct error *err, const
 	return STATUS_INPUT;
 }
 
+/* The option that getopt_long stumbled over: a long one is behind it, a short one may not be. */
+static const char *failed_option(char **argv, char buffer[static 3])
+{
+	const char *next = argv[optind];
+	bool inside = optopt && next && next[0] == '-' && next[1] != '-' && strchr(next, optopt);
+
+	if (!strncmp(argv[optind - 1], "--", 2) && !inside)
+		return argv[optind - 1];
+	snprintf(buffer, 3, "-%c", optopt);
+	return buffer;
+}
+
+enum exit_status command_option(const struct command *c, int answer, char **argv, struct error *err)
+{
+	char buffer[3];
+	const char *option = failed_option(argv, buffer);
+	_free_ char *why = NULL;
+
+	if (answer == ':')
+		why = memory_format("%s needs a value", option);
+	else if (strchr(option, '='))
+		why = memory_format("%s: wrong option, or it takes no value", option);
+	else
+		why = memory_format("there is no option %s", option);
+	return command_usage(c, err, why);
+}
+
 int overrides_add(struct overrides *o, const char *item, struct error *err)
 {
 	if (!strchr(item, '='))
@@ -69,7 +98,7 @@ static int overrides_number(struct overrides *o, int slot, const char *key, cons
 	if (strlen(value) > 32)
 		return error_set(err, -EINVAL, STATUS_INPUT, "--%s %.32s...: not a number", key,
 			value);
-	snprintf(o->text[slot], sizeof o->text[slot], "%s=%s", key, value);
+	snprintf(o->text[slot], sizeof o->text[slot], "--%s=%s", key, value);
 	return overrides_add(o, o->text[slot], err);
 }
 
@@ -101,14 +130,35 @@ static bool wants_help(int argc, char **argv)
 	return false;
 }
 
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help");
+}
+
+/* `narrowlink help COMMAND` is `narrowlink COMMAND --help`. */
+static enum exit_status run_command(int argc, char **argv, struct error *err)
+{
+	bool helps = argc > 2 && !strcmp(argv[1], "help");
+	const char *name = argv[helps ? 2 : 1];
+	const struct command *c = find(name);
+
+	if (!c)
+		return error_set(err, STATUS_INPUT, STATUS_INPUT,
+			"there is no command '%s'; see narrowlink --help", name);
+	if (helps || wants_help(argc - 2, argv + 2)) {
+		command_help(c);
+		return STATUS_HOLDS;
+	}
+	opterr = 0; /* what is wrong is said once, by command_option */
+	return c->run(argc - 1, argv + 1, err);
+}
+
 int main(int argc, char **argv)
 {
-	const struct command *c;
 	struct error err = {0};
 	enum exit_status status;
 
-	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
-		!strcmp(argv[1], "help")) {
+	if (argc < 2 || (argc == 2 && is_help(argv[1]))) {
 		help(argc < 2 ? stderr : stdout);
 		return argc < 2 ? STATUS_INPUT : STATUS_HOLDS;
 	}
@@ -116,17 +166,7 @@ int main(int argc, char **argv)
 		printf("narrowlink %s (%s)\n", NARROWLINK_VERSION, NARROWLINK_GIT);
 		return STATUS_HOLDS;
 	}
-	c = find(argv[1]);
-	if (!c) {
-		fprintf(stderr, "narrowlink: there is no command '%s'; see narrowlink --help\n",
-			argv[1]);
-		return STATUS_INPUT;
-	}
-	if (wants_help(argc - 2, argv + 2)) {
-		command_help(c);
-		return STATUS_HOLDS;
-	}
-	status = c->run(argc - 1, argv + 1, &err);
+	status = run_command(argc, argv, &err);
 	if (err.text[0])
 		fprintf(stderr, "narrowlink: %s\n", err.text);
 	if (fflush(stdout) || ferror(stdout)) {

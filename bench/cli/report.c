@@ -1,7 +1,9 @@
 /* narrowlink report RUN: charts and report of a run folder, made again from what it holds. */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -18,8 +20,14 @@ static const char report_help[] =
 static int remake(const char *folder, struct record **out, struct error *err)
 {
 	_free_ char *path = memory_format("%s/run.json", folder);
-	int r = record_read_json(out, path, err);
+	int r = access(path, F_OK) ? -errno : 0;
 
+	if (r < 0)
+		return error_set(err, r, STATUS_INPUT,
+			"%s: %s; name a run's folder, as `narrowlink run` printed it (by default "
+			"below results/runs/)",
+			path, strerror(-r));
+	r = record_read_json(out, path, err);
 	if (r < 0)
 		return r;
 	r = chart_all(folder, *out, err);
@@ -32,8 +40,10 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 	struct record *record = NULL;
 	enum exit_status status;
 
-	if (getopt_long(argc, argv, "", options, NULL) != -1)
-		return command_usage(&command_report, err, "wrong option");
+	int c = getopt_long(argc, argv, ":", options, NULL);
+
+	if (c != -1)
+		return command_option(&command_report, c, argv, err);
 	if (optind != argc - 1)
 		return command_usage(&command_report, err, "give one run folder");
 	if (remake(argv[optind], &record, err) < 0) {

@@ -50,7 +50,7 @@ static enum exit_status parse(struct arguments *a, int argc, char **argv, struct
 	};
 	int c, r = 0;
 
-	while (r >= 0 && (c = getopt_long(argc, argv, "qv", options, NULL)) != -1) {
+	while (r >= 0 && (c = getopt_long(argc, argv, ":qv", options, NULL)) != -1) {
 		if (c == 'o')
 			a->run.out = optarg;
 		else if (c == 'e')
@@ -68,7 +68,7 @@ static enum exit_status parse(struct arguments *a, int argc, char **argv, struct
 		else if (c == 'v')
 			log_verbose(1);
 		else
-			return command_usage(&command_run, err, "wrong option");
+			return command_option(&command_run, c, argv, err);
 	}
 	if (r < 0)
 		return err->status;

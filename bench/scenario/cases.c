@@ -96,20 +96,23 @@ static char *override_text(const char *value)
 
 int cases_override(struct tree *t, const char *override, struct error *err)
 {
+	bool own = !strncmp(override, "--", 2); /* "--seed=5": an option of its own */
 	const char *equals = strchr(override, '=');
-	_free_ char *name = memory_format("--set %s", override);
+	_free_ char *name = memory_format("%s%s", own ? "" : "--set ", override);
 	_free_ char *text = NULL;
 	struct node *value, *key, *map;
 	size_t index;
 	int r;
 
-	if (!equals || equals == override)
+	if (!equals || equals == override + (own ? 2 : 0))
 		return error_set(err, -EINVAL, STATUS_INPUT,
 			"%.256s: write KEY=VALUE, e.g. --set workload.step=\"4 s\"", name);
 	text = override_text(equals + 1);
 	r = tree_parse(t, &value, name, text, strlen(text), false, err);
 	if (r)
 		return r;
+	if (own)
+		override += 2;
 	key = tree_text(t, value, override, (size_t)(equals - override));
 	remove_axis(t->root, key->text);
 	return put(t, key, value, &map, &index, err);
@@ -120,6 +123,9 @@ static int check_values(const struct node *key, const struct node *values, struc
 	if (values->kind != NODE_LIST || !values->n)
 		return node_error(values, NULL, err,
 			"\"%.200s\" needs a list of values: write \"[..., ...]\"", key->text);
+	if (!strncmp(key->text, "matrix", 6) && (!key->text[6] || key->text[6] == '.'))
+		return node_error(key, NULL, err,
+			"a matrix cannot vary itself; name another key, e.g. \"workload.step\"");
 	for (size_t i = 0; i < values->n; i++)
 		if (values->items[i]->kind != NODE_TEXT || !values->items[i]->text)
 			return node_error(values->items[i], NULL, err,

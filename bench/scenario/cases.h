@@ -15,7 +15,10 @@ struct axis {
 	size_t index, now;
 };
 
-/* Puts "key=value" into the tree; a key of the matrix is no longer varied then. */
+/*
+ * Puts "key=value" into the tree; a key of the matrix is no longer varied then. Messages call it
+ * "--set key=value", or what it is when it is written "--key=value".
+ */
 int cases_override(struct tree *t, const char *override, struct error *err);
 
 /* The axes of the tree's matrix (none without); *out is the caller's to free. */

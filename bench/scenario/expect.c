@@ -67,8 +67,11 @@ static int parse_value(struct loader *l, const struct node *value, struct expect
 	const char *text;
 	int64_t v;
 	size_t op;
-	int r = loader_text(l, value, &text, "a comparison, e.g. \">= 90 %\"");
+	char what[64];
+	int r;
 
+	snprintf(what, sizeof what, "a comparison, e.g. \"%s\"", metrics[e->metric].example);
+	r = loader_text(l, value, &text, what);
 	if (r)
 		return r;
 	text += strspn(text, " ");

@@ -55,8 +55,11 @@ void print_number(struct printer *p, const char *name, double value)
 	print_word(p, name, text);
 }
 
+/* An empty one is as good as none, and not printed. */
 void print_text(struct printer *p, const char *name, const char *text)
 {
+	if (!*text)
+		return;
 	print_name(p, name);
 	fputs(" \"", p->out);
 	for (; *text; text++)

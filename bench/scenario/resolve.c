@@ -175,9 +175,12 @@ static void default_title(struct scenario *s)
 	const char *slash = strrchr(s->path, '/'), *name = slash ? slash + 1 : s->path;
 	const char *dot = strrchr(name, '.');
 
-	if (!s->title && mark_bad_text(name, strlen(name), false) < strlen(name))
+	if (s->title && *s->title)
+		return;
+	cleanup_free(&s->title);
+	if (mark_bad_text(name, strlen(name), false) < strlen(name))
 		s->title = memory_string("scenario");
-	else if (!s->title)
+	else
 		s->title = memory_format("%.*s", dot ? (int)(dot - name) : (int)strlen(name), name);
 }
 
