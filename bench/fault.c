@@ -24,8 +24,6 @@ const char *fault_kind_name(enum fault_kind kind)
 static void add(
 	struct schedule *s, const struct fault_rule *rule, int site, int64_t at_ns, int64_t for_ns)
 {
-	if (at_ns >= s->horizon_ns)
-		return;
 	if (s->n == s->room) {
 		s->room = s->room ? 2 * s->room : 16;
 		s->faults = memory_resize(s->faults, s->room, sizeof *s->faults);

@@ -27,7 +27,7 @@ struct fault {
 };
 
 /*
- * All faults that begin before horizon_ns, sorted by time. A rule without a target is for the
+ * All scheduled faults, and the seeded ones that begin before horizon_ns, sorted by time. A rule without a target is for the
  * first n_sites sites, the learners' own; a target may be any site. Those of one kind on one site do not
  * overlap: one that would begin during another begins nothing; where one begins as another
  * ends, the end comes first. Rules with target -1 mean sites 0 .. n_sites - 1. Returns their

@@ -40,3 +40,8 @@ struct plan {
 };
 
 void plan_make(struct plan *plan, const struct scenario *s);
+
+/* Says, a sentence each, which scheduled faults lie beyond the expected end or in the warm-up. */
+typedef void plan_say(void *user, const char *sentence);
+void plan_check_faults(
+	const struct plan *plan, const struct scenario *s, plan_say *say, void *user);

@@ -59,6 +59,11 @@ static void print_needed(const struct plan *p)
 				false));
 }
 
+static void print_warning(void *user, const char *sentence)
+{
+	printf("  warning: %s\n", sentence);
+}
+
 static void print_plan(const struct scenario *s)
 {
 	struct plan p;
@@ -92,21 +97,29 @@ static void print_plan(const struct scenario *s)
 	row_quantity("all sites together send about", QUANTITY_RATE, (int64_t)p.aggregate_bps);
 	row_quantity("the run takes about", QUANTITY_TIME,
 		(int64_t)((double)p.expected_wall_ns * s->dilation));
+	plan_check_faults(&p, s, print_warning, NULL);
 	putchar('\n');
+}
+
+static void add_warning(void *user, const char *sentence)
+{
+	json_array_append_new(user, json_string(sentence));
 }
 
 static json_t *plan_json(const struct scenario *s)
 {
 	struct plan p;
-	json_t *needed = json_array();
+	json_t *needed = json_array(), *warnings = json_array();
 
 	plan_make(&p, s);
+	plan_check_faults(&p, s, add_warning, warnings);
 	for (int i = 0; i < PLAN_TARGETS; i++)
 		json_array_append_new(needed,
 			json_pack("{s:f, s:f, s:f}", "compute_utilisation", plan_targets[i],
 				"rate_bps", p.needed_bps[i], "boundary_step_s",
 				seconds(p.boundary_step_ns[i])));
-	return json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+	return json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+		"s:o}",
 		"factor", p.factor, "period_steps", (json_int_t)p.period, "payload_bytes",
 		(json_int_t)p.payload_bytes, "exchange_bytes", (json_int_t)p.exchange_bytes,
 		"syncer_bytes", (json_int_t)p.syncer_bytes, "exchanges_per_period",
@@ -114,7 +127,7 @@ static json_t *plan_json(const struct scenario *s)
 		"rate_bps", p.rate_bps, "goodput_bps", p.goodput_bps, "predicted_utilisation",
 		p.predicted_utilisation, "one_way_s", seconds(p.one_way_ns), "exchange_bound_s",
 		seconds(p.exchange_bound_ns), "aggregate_bps", p.aggregate_bps, "expected_wall_s",
-		seconds(p.expected_wall_ns));
+		seconds(p.expected_wall_ns), "warnings", warnings);
 }
 
 static json_t *set_json(const struct scenario *s)

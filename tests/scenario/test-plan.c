@@ -139,6 +139,43 @@ static void the_fastest_learner_decides(void **state)
 	scenario_file_free(file);
 }
 
+static void collect(void *user, const char *sentence)
+{
+	char *all = user;
+
+	strcat(strcat(all, sentence), "\n");
+}
+
+/* 2 + 8 steps of 1 s on a link that is wide enough: 10 s, of which 2 s are the warm-up. */
+static void faults_that_cost_nothing(void **state)
+{
+	struct scenario_file *file = load_ok(
+		"narrowlink: 1\n"
+		"links: {wan: {rate: 10 Gbit/s, delay: 1 ms}}\n"
+		"sites: {count: 3, link: wan}\n"
+		"workload: {strategy: decoupled-diloco, parameters: 1 M, step: 1 s,"
+		" outer: {period: 4, fragments: 4, overlap: 2}}\n"
+		"run: {steps: 8, warmup: 2, limit: 30 s}\n"
+		"faults:\n"
+		"  - {kind: crash, target: learner, at: 500 ms, for: 1 s}\n"
+		"  - {kind: blackout, target: site 1, at: 5 s, for: 1 s}\n"
+		"  - {kind: blackout, target: site 2, at: 15 s, for: 1 s}\n"
+		"  - {kind: crash, target: site 3, at: 30 s, for: 1 s}\n"
+		"  - {kind: crash, target: learner, mtbf: 1 h, repair: 1 s}\n");
+	char said[2048] = "";
+	struct plan p;
+
+	plan_make(&p, file->cases[0]);
+	plan_check_faults(&p, file->cases[0], collect, said);
+	assert_string_equal(said,
+		"the crash of each learner at 500 ms begins in the warm-up, which ends at about "
+		"2 s: what falls into it costs nothing\n"
+		"the blackout of site-2 at 15 s may not happen: the run is expected to end at "
+		"about 10 s\n"
+		"the crash of site-3 at 30 s will not happen: run.limit ends the run at 30 s\n");
+	scenario_file_free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +185,7 @@ int main(void)
 		cmocka_unit_test(five_billion),
 		cmocka_unit_test(other_strategies),
 		cmocka_unit_test(the_fastest_learner_decides),
+		cmocka_unit_test(faults_that_cost_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
