@@ -26,6 +26,11 @@ struct link_stats {
 	uint64_t bytes;    /* bytes that came in */
 	uint64_t sent_segments, sent_bytes; /* what the serialiser put on the wire, lost ones included */
 	uint64_t delivered_segments, delivered_bytes; /* what reached the far end of this direction */
+	/*
+	 * CLOCK_MONOTONIC: sent_bytes and delivered_bytes are those of this time, to the segment, so
+	 * that a rate made from two of them is never above the link's.
+	 */
+	int64_t at_ns;
 	uint64_t drop_segments[DROP_CAUSES], drop_bytes[DROP_CAUSES];
 	uint64_t queue_high_bytes; /* high-water mark */
 	/*

@@ -453,6 +453,44 @@ void engine_run(struct engine *e, int64_t now_ns, int budget)
 		arrive(e, container_of(node, struct lane, node));
 }
 
+/* Of the run in a serialiser, the segments that are through at at_ns. */
+static int sent_of_run(const struct packet *p, int64_t at_ns)
+{
+	int64_t first_ns = p->at_ns - p->span_ns;
+
+	if (at_ns < first_ns)
+		return 0;
+	return p->span_ns ? 1 + (int)((at_ns - first_ns) * (p->count - 1) / p->span_ns) : p->count;
+}
+
+static void tally_direction(
+	const struct engine *e, int site, enum direction d, int64_t at_ns, struct tally_page *out)
+{
+	const struct packet *p = e->sites[site].serialising[d].head;
+	const struct link_stats *stats = &e->stats[site][d];
+	struct tally_count *count = &out->counts[site][d];
+	int sent = p ? sent_of_run(p, at_ns) : 0;
+
+	*count = (struct tally_count){stats->sent_bytes, stats->delivered_bytes};
+	if (sent)
+		count->sent_bytes += (uint64_t)wire_bytes(e, site, d, p, p->first, sent);
+	if (p && p->at_ns - p->span_ns < out->until_ns)
+		out->until_ns = p->at_ns - p->span_ns;
+}
+
+void engine_tally(const struct engine *e, int64_t at_ns, struct tally_page *out)
+{
+	const struct heap_node *inside = heap_peek(&e->inside), *due = heap_peek(&e->due);
+
+	out->at_ns = at_ns;
+	out->until_ns = inside ? inside->at_ns : TIME_NEVER;
+	if (due && due->at_ns < out->until_ns)
+		out->until_ns = due->at_ns;
+	for (int i = 0; i < e->n_sites; i++)
+		for (enum direction d = UP; d < DIRECTIONS; d++)
+			tally_direction(e, i, d, at_ns, out);
+}
+
 int64_t engine_next_ns(const struct engine *e)
 {
 	const struct heap_node *inside = heap_peek(&e->inside), *due = heap_peek(&e->due);

@@ -13,6 +13,7 @@
 
 #include "emu/backend.h"
 #include "emu/relay/pool.h"
+#include "emu/relay/tally.h"
 
 struct engine;
 
@@ -41,6 +42,12 @@ void engine_input(struct engine *e, int site, struct packet *p, int64_t now_ns);
 
 /* Does what is due at now_ns, at most `budget` deliveries of it. */
 void engine_run(struct engine *e, int64_t now_ns, int budget);
+
+/*
+ * What the links have carried by at_ns, the time of the last engine_run, to the segment; and in
+ * until_ns how long that stays so if no packet comes.
+ */
+void engine_tally(const struct engine *e, int64_t at_ns, struct tally_page *out);
 
 /* What became of a packet that was to be known later: as engine_deliver returns. */
 void engine_delivered(struct engine *e, struct packet *p, int64_t at_ns);

@@ -34,6 +34,7 @@
 #define LONG_SLEEP_NS (3 * NS_PER_MS)
 #define EARLY_NS (2 * NS_PER_MS) /* a long sleep ends so much before what is due */
 #define SPIN_AFTER_LONG_NS (70 * NS_PER_US)
+#define TALLY_NS NS_PER_MS
 #define PRIORITY 10 /* in SCHED_FIFO: above everyone who does not ask for more */
 #define FILES_MAX (SITES_MAX + 4)
 #define TOKEN_TIMER SITES_MAX
@@ -52,6 +53,8 @@ struct loop {
 	int64_t early_for_ns; /* what the last long sleep was cut short for */
 	bool readable[SITES_MAX], ended;
 	int n_readable;
+	int64_t ran_ns;                 /* the engine has done what was due then */
+	int64_t tallied_ns;             /* the same at the last tally */
 	int64_t polled_ns;              /* when epoll last said what is readable */
 	int64_t unread_ns[SITES_MAX];   /* nothing in a readable site's device is older */
 };
@@ -109,7 +112,8 @@ static void deliver_due(struct loop *loop)
 	collect_written(loop);
 	loop->n_inline = 0;
 	room = WRITER_ROOM - writer_held(loop->writer);
-	engine_run(loop->engine, clock_now_ns(), room < DELIVER_BURST ? (int)room : DELIVER_BURST);
+	loop->ran_ns = clock_now_ns();
+	engine_run(loop->engine, loop->ran_ns, room < DELIVER_BURST ? (int)room : DELIVER_BURST);
 	if (writer_held(loop->writer) > 0)
 		writer_wake(loop->writer);
 }
@@ -187,6 +191,20 @@ static int wait_time(struct loop *loop)
 	return timeout_for(loop, engine_next_ns(loop->engine));
 }
 
+/* What has been carried is written down before a sleep, and now and then without one. */
+static void write_tally(struct loop *loop, bool sleeps)
+{
+	struct tally *tally = &loop->job->shared->tally;
+
+	if (!sleeps && loop->ran_ns - loop->tallied_ns < TALLY_NS)
+		return;
+	engine_tally(loop->engine, loop->ran_ns, tally_begin(tally));
+	tally_end(tally);
+	loop->tallied_ns = loop->ran_ns;
+	if (sleeps)
+		tally_asleep(tally, true);
+}
+
 /*
  * A site that has become readable did so just now if we slept, otherwise at some time since we
  * looked last.
@@ -194,10 +212,13 @@ static int wait_time(struct loop *loop)
 static void wait_events(struct loop *loop)
 {
 	struct epoll_event events[FILES_MAX];
-	int timeout = wait_time(loop);
-	int n = epoll_wait(loop->epoll_fd, events, FILES_MAX, timeout);
+	int timeout = wait_time(loop), n;
 	int64_t looked_ns = loop->polled_ns;
 
+	write_tally(loop, timeout > 0);
+	n = epoll_wait(loop->epoll_fd, events, FILES_MAX, timeout);
+	if (timeout > 0)
+		tally_asleep(&loop->job->shared->tally, false);
 	loop->polled_ns = clock_now_ns();
 	for (int i = 0; i < n; i++) {
 		uint32_t token = events[i].data.u32;

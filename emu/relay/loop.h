@@ -7,12 +7,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "emu/backend.h"
+#include "emu/relay/tally.h"
 
 /* What the program and the relay share. */
 struct relay_shared {
 	_Atomic int64_t epoch_ns; /* scenario time zero; DIRECTION_NO_EPOCH until it is known */
 	_Atomic int64_t alive_ns; /* when the relay last went through its loop; 0: not yet */
+	struct tally tally;
 	struct link_stats stats[SITES_MAX][DIRECTIONS];
 };
 

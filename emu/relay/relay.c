@@ -229,7 +229,13 @@ static void start(struct backend_run *run, int64_t t0_ns)
 
 static void stats(const struct backend_run *run, int site, enum direction d, struct link_stats *out)
 {
+	struct tally_count count;
+	int64_t at_ns = tally_read(&run->shared->tally, site, d, clock_now_ns, &count);
+
 	memcpy(out, &run->shared->stats[site][d], sizeof *out);
+	out->sent_bytes = count.sent_bytes;
+	out->delivered_bytes = count.delivered_bytes;
+	out->at_ns = at_ns;
 }
 
 static int pid(const struct backend_run *run)
