@@ -26,7 +26,7 @@ static double seconds(int64_t ns)
 	return (double)ns / (double)NS_PER_S;
 }
 
-static double metric_value(const struct record_case *c, enum metric metric)
+double metric_value(const struct record_case *c, enum metric metric)
 {
 	double most = NAN;
 
@@ -49,21 +49,6 @@ static double metric_value(const struct record_case *c, enum metric metric)
 		break;
 	}
 	return NAN;
-}
-
-static bool compare(double got, enum expect_op op, double want)
-{
-	switch (op) {
-	case EXPECT_GE:
-		return got >= want;
-	case EXPECT_LE:
-		return got <= want;
-	case EXPECT_GT:
-		return got > want;
-	case EXPECT_LT:
-		return got < want;
-	}
-	return false;
 }
 
 static void add_participants(struct record_case *c, const struct observation *o)
@@ -322,7 +307,7 @@ static void judge_expectations(struct record_case *c, const struct scenario *s,
 	for (size_t i = 0; i < s->n_expect; i++) {
 		const struct expectation *x = &s->expect[i];
 		double got = metric_value(c, x->metric);
-		bool holds = compare(got, x->op, x->value);
+		bool holds = expectation_holds(x, got);
 
 		struct record_expect *out = record_add_expect(
 			c, metric_name(x->metric), expect_op_name(x->op));

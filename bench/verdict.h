@@ -29,5 +29,8 @@ void verdict_plan(struct record_case *c, const struct scenario *s, const struct 
 void verdict_make(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in);
 
+/* What a case's record says of a metric, in its base unit; NaN: unknown. */
+double metric_value(const struct record_case *c, enum metric metric);
+
 /* The exit status all cases together lead to. */
 enum exit_status verdict_status(const struct record *record);

@@ -46,7 +46,7 @@ void queue_print(struct printer *p, const char *name, int64_t queue_ns, int64_t 
 		print_quantity(p, name, QUANTITY_BYTES, bytes);
 }
 
-static const struct key burst_keys[] = {
+const struct key burst_keys[] = {
 	{.name = "loss",
 		.kind = KEY_SHARE,
 		AT(struct link_state, burst_loss),

@@ -6,6 +6,7 @@
 /* A time or bytes: *queue_ns > 0, or *queue_ns 0 and *bytes. */
 int queue_parse(struct loader *l, const struct node *value, int64_t *queue_ns, int64_t *bytes);
 void queue_print(struct printer *p, const char *name, int64_t queue_ns, int64_t bytes);
+extern const struct key burst_keys[];
 int burst_parse(struct loader *l, const struct node *value, struct link_state *state);
 void burst_print(struct printer *p, const char *name, const struct link_state *state);
 

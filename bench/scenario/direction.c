@@ -16,6 +16,12 @@
 #include "bench/scenario/changes.h"
 #include "bench/scenario/limits.h"
 
+static const struct key queue_time = {.name = "queue",
+	.kind = KEY_TIME,
+	.low = 1e3,
+	.high = DELAY_HIGH,
+	.example = QUEUE_DEFAULT};
+
 static int parse_queue(struct loader *l, const struct node *value, void *base)
 {
 	struct link_direction *d = base;
@@ -189,6 +195,7 @@ const struct key direction_keys[] = {
 		.help = "one way, between the site and the core"},
 	{.name = "queue",
 		.kind = KEY_CUSTOM,
+		.number = &queue_time,
 		.parse = parse_queue,
 		.print = print_queue,
 		.otherwise = QUEUE_DEFAULT,
@@ -213,6 +220,7 @@ const struct key direction_keys[] = {
 		.help = "random loss of each packet on its own"},
 	{.name = "burst",
 		.kind = KEY_CUSTOM,
+		.table = burst_keys,
 		.parse = parse_burst,
 		.print = print_burst,
 		.otherwise = "none",

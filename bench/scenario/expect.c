@@ -1,4 +1,5 @@
 /* expect: what must hold for the run to pass, as "metric: OP quantity". */
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -41,71 +42,129 @@ const char *expect_op_name(enum expect_op op)
 	return ops[op];
 }
 
-static int find_metric(struct loader *l, const struct node *key, enum metric *out)
+/* err is one sentence, without a position. */
+static int find_metric(const char *name, enum metric *out, struct error *err)
 {
-	struct nearest nearest = {.written = key->text};
+	struct nearest nearest = {.written = name};
+	char known[256] = "";
+	size_t used = 0;
 
 	for (int m = 0; m < METRIC_COUNT; m++) {
 		nearest_offer(&nearest, metrics[m].name);
-		if (!strcmp(metrics[m].name, key->text)) {
+		if (!strcmp(metrics[m].name, name)) {
 			*out = (enum metric)m;
 			return 0;
 		}
+		used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", m ? ", " : "",
+			metrics[m].name);
 	}
 	if (nearest.best)
-		return loader_error(l, key, "unknown metric \"%.64s\"; did you mean \"%s\"?",
-			key->text, nearest.best);
-	return loader_error(l, key,
-		"unknown metric \"%.64s\"; known: useful_work, compute_utilisation, availability, "
-		"wire_rate, exchange_p50, exchange_p99",
-		key->text);
+		return error_set(err, -EINVAL, STATUS_INPUT,
+			"unknown metric \"%.64s\"; did you mean \"%s\"?", name, nearest.best);
+	return error_set(
+		err, -EINVAL, STATUS_INPUT, "unknown metric \"%.64s\"; known: %s", name, known);
+}
+
+static int parse_comparison(const char *text, struct expectation *e, struct error *err)
+{
+	struct error inner = {0};
+	int64_t v;
+	size_t op;
+
+	text += strspn(text, " ");
+	for (op = 0; op < N_OPS; op++)
+		if (!strncmp(text, ops[op], strlen(ops[op])))
+			break;
+	if (op == N_OPS)
+		return error_set(err, -EINVAL, STATUS_INPUT,
+			"\"%.64s\" must begin with >=, <=, > or <; write e.g. \"%s\"", text,
+			metrics[e->metric].example);
+	if (quantity_parse(text + strlen(ops[op]), metrics[e->metric].kind, &v, &inner))
+		return error_set(err, -EINVAL, STATUS_INPUT, "%s", inner.text);
+	e->op = (enum expect_op)op;
+	e->value = (double)v / metrics[e->metric].scale;
+	if (e->value > metrics[e->metric].high)
+		return error_set(err, -EINVAL, STATUS_INPUT,
+			"\"%.64s\" can never be reached; write e.g. \"%s\"", text,
+			metrics[e->metric].example);
+	return 0;
+}
+
+int expectation_parse(struct expectation *out, const char *text, struct error *err)
+{
+	const char *name = text + strspn(text, " ");
+	size_t n = strcspn(name, " <>=");
+	_free_ char *metric = memory_format("%.*s", (int)(n < 128 ? n : 128), name);
+	int r;
+
+	if (!n)
+		return error_set(err, -EINVAL, STATUS_INPUT,
+			"\"%.64s\" is no condition; write e.g. \"useful_work >= 90 %%\"", text);
+	r = find_metric(metric, &out->metric, err);
+	return r ? r : parse_comparison(name + n, out, err);
+}
+
+char *expectation_format(char *buf, size_t size, const struct expectation *e)
+{
+	char value[64];
+
+	quantity_format(value, sizeof value, metrics[e->metric].kind,
+		llround(e->value * metrics[e->metric].scale), true);
+	snprintf(buf, size, "%s %s %s", metrics[e->metric].name, ops[e->op], value);
+	return buf;
+}
+
+bool expectation_holds(const struct expectation *e, double got)
+{
+	switch (e->op) {
+	case EXPECT_GE:
+		return got >= e->value;
+	case EXPECT_LE:
+		return got <= e->value;
+	case EXPECT_GT:
+		return got > e->value;
+	default:
+		return got < e->value;
+	}
 }
 
 static int parse_value(struct loader *l, const struct node *value, struct expectation *e)
 {
 	struct error err = {0};
 	const char *text;
-	int64_t v;
-	size_t op;
 	char what[64];
 	int r;
 
 	snprintf(what, sizeof what, "a comparison, e.g. \"%s\"", metrics[e->metric].example);
 	r = loader_text(l, value, &text, what);
-	if (r)
-		return r;
-	text += strspn(text, " ");
-	for (op = 0; op < N_OPS; op++)
-		if (!strncmp(text, ops[op], strlen(ops[op])))
-			break;
-	if (op == N_OPS)
-		return loader_error(l, value,
-			"\"%.64s\" must begin with >=, <=, > or <; write e.g. \"%s\"", text,
-			metrics[e->metric].example);
-	if (quantity_parse(text + strlen(ops[op]), metrics[e->metric].kind, &v, &err))
-		return loader_error(l, value, "%s", err.text);
-	e->op = (enum expect_op)op;
-	e->value = (double)v / metrics[e->metric].scale;
-	if (e->value > metrics[e->metric].high)
-		return loader_error(l, value, "\"%.64s\" can never be reached; write e.g. \"%s\"",
-			text, metrics[e->metric].example);
-	return 0;
+	if (!r && parse_comparison(text, e, &err))
+		r = loader_error(l, value, "%s", err.text);
+	return r;
 }
 
 int expect_parse(struct loader *l, const struct node *value, void *scenario)
 {
 	struct scenario *s = scenario;
+	struct error err = {0};
 	int r = loader_map(l, value, "expect");
 
 	if (r || !value->n)
 		return r;
 	s->expect = memory_zero(value->n, sizeof *s->expect);
 	for (size_t i = 0; !r && i < value->n; i++, s->n_expect++) {
-		r = find_metric(l, value->keys[i], &s->expect[i].metric);
-		if (!r)
+		if (find_metric(value->keys[i]->text, &s->expect[i].metric, &err))
+			r = loader_error(l, value->keys[i], "%s", err.text);
+		else
 			r = parse_value(l, value->items[i], &s->expect[i]);
 	}
 	return r;
+}
+
+void scenario_expect(struct scenario *s, const struct expectation *e)
+{
+	s->expect = memory_resize(s->expect, 1, sizeof *s->expect);
+	s->expect[0] = *e;
+	s->n_expect = 1;
 }
 
 void expect_print(struct printer *p, const struct key *key, const void *scenario)

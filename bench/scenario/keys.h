@@ -60,7 +60,8 @@ struct key {
 	bool required;
 	unsigned use;		  /* group; 0: always in use */
 	const char *const *words; /* NULL-terminated */
-	const struct key *table;
+	const struct key *table;  /* KEY_SECTION, and KEY_CUSTOM where one describes it */
+	const struct key *number; /* KEY_CUSTOM: kind and range of what is written, if a number */
 	int (*parse)(struct loader *l, const struct node *value, void *base);
 	void (*print)(struct printer *p, const struct key *key, const void *base);
 	const char *fallback;  /* the default as one would write it; NULL: none */

@@ -22,6 +22,8 @@ static void print_version(struct printer *p, const struct key *key, const void *
 	print_word(p, key->name, "1");
 }
 
+static const struct key seed_number = {.name = "seed", .kind = KEY_INTEGER, .example = "42"};
+
 static int parse_seed(struct loader *l, const struct node *value, void *base)
 {
 	int64_t seed;
@@ -62,13 +64,14 @@ static void print_congestion(struct printer *p, const struct key *key, const voi
 	print_word(p, key->name, ((const struct scenario *)base)->transport.congestion);
 }
 
+static const struct key buffer_bytes = {.name = "buffers",
+	.kind = KEY_BYTES,
+	.size = sizeof(int64_t),
+	.low = 4096,
+	.high = INT32_MAX};
+
 static int parse_buffers(struct loader *l, const struct node *value, void *base)
 {
-	static const struct key bytes = {.name = "buffers",
-		.kind = KEY_BYTES,
-		.size = sizeof(int64_t),
-		.low = 4096,
-		.high = INT32_MAX};
 	struct scenario_transport *t = &((struct scenario *)base)->transport;
 	const char *text;
 	int r = loader_text(l, value, &text, "bytes, e.g. \"64 MB\", or auto");
@@ -76,7 +79,7 @@ static int parse_buffers(struct loader *l, const struct node *value, void *base)
 	t->buffers_auto = !r && !strcmp(text, "auto");
 	if (r || t->buffers_auto)
 		return r;
-	return keys_value(l, &bytes, value, &t->buffer_bytes);
+	return keys_value(l, &buffer_bytes, value, &t->buffer_bytes);
 }
 
 static void print_buffers(struct printer *p, const struct key *key, const void *base)
@@ -111,6 +114,7 @@ static const struct key transport_keys[] = {
 		.help = "congestion control; the kernel must have it"},
 	{.name = "buffers",
 		.kind = KEY_CUSTOM,
+		.number = &buffer_bytes,
 		.parse = parse_buffers,
 		.print = print_buffers,
 		.fallback = "auto",
@@ -135,14 +139,14 @@ static const struct key transport_keys[] = {
 	{0},
 };
 
+static const struct key limit = {.name = "limit",
+	.kind = KEY_TIME,
+	.size = sizeof(int64_t),
+	.low = 1e6,
+	.high = TIME_HIGH};
+
 static int parse_limit(struct loader *l, const struct node *value, void *base)
 {
-	static const struct key limit = {.name = "limit",
-		.kind = KEY_TIME,
-		.size = sizeof(int64_t),
-		.low = 1e6,
-		.high = TIME_HIGH};
-
 	return keys_value(l, &limit, value, &((struct scenario *)base)->limit_ns);
 }
 
@@ -170,6 +174,7 @@ static const struct key run_keys[] = {
 		.help = "steps before them"},
 	{.name = "limit",
 		.kind = KEY_CUSTOM,
+		.number = &limit,
 		.parse = parse_limit,
 		.print = print_limit,
 		.otherwise = "three times the compute time of all steps, and 1 min",
@@ -194,6 +199,7 @@ const struct key root_keys[] = {
 		.help = "what the scenario is, in a line"},
 	{.name = "seed",
 		.kind = KEY_CUSTOM,
+		.number = &seed_number,
 		.parse = parse_seed,
 		.print = print_seed,
 		.fallback = "1",
@@ -216,6 +222,7 @@ const struct key root_keys[] = {
 		.help = "access links by name"},
 	{.name = "sites",
 		.kind = KEY_CUSTOM,
+		.table = count_keys,
 		.parse = sites_parse,
 		.print = sites_print,
 		.required = true,
@@ -223,6 +230,7 @@ const struct key root_keys[] = {
 		.help = "alike (`count`), or a list with names"},
 	{.name = "workload",
 		.kind = KEY_CUSTOM,
+		.table = workload_keys,
 		.parse = workload_parse,
 		.print = workload_print,
 		.required = true,
@@ -230,6 +238,7 @@ const struct key root_keys[] = {
 		.help = "the job"},
 	{.name = "core",
 		.kind = KEY_CUSTOM,
+		.table = core_keys,
 		.parse = core_parse,
 		.print = core_print,
 		.otherwise = "no delay",

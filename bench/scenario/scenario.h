@@ -52,6 +52,13 @@ struct expectation {
 	double value; /* base unit: ratio as 0..1, bit/s, s */
 };
 
+/* "useful_work >= 90 %". STATUS_INPUT with one sentence, without a position. */
+int expectation_parse(struct expectation *out, const char *text, struct error *err);
+/* The same as text; returns buf. */
+char *expectation_format(char *buf, size_t size, const struct expectation *e);
+/* NaN, what is unknown, never holds. */
+bool expectation_holds(const struct expectation *e, double got);
+
 struct scenario {
 	char *path;               /* as given on the command line */
 	char *title;
@@ -99,6 +106,9 @@ int scenario_load(struct scenario_file **out, const char *path, const char *cons
 int scenario_load_text(struct scenario_file **out, const char *path, const char *text,
 	size_t length, const char *const *overrides, size_t n_overrides, struct error *err);
 struct scenario_file *scenario_file_free(struct scenario_file *file); /* accepts NULL */
+
+/* From now on this is the only thing that is expected. */
+void scenario_expect(struct scenario *s, const struct expectation *e);
 
 /* Canonical print: every key, base spelling of every unit; loading it gives an equal scenario. */
 int scenario_print(const struct scenario *s, FILE *out);

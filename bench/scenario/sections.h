@@ -26,6 +26,8 @@ struct traits {
 const struct traits *traits_of(const struct strategy *strategy);
 
 extern const struct key root_keys[];
+extern const struct key workload_keys[], core_keys[];
+extern const struct key count_keys[], site_keys[]; /* of sites alike, and of one listed */
 
 int links_parse(struct loader *l, const struct node *value, void *scenario);
 void links_print(struct printer *p, const struct key *key, const void *scenario);

@@ -80,15 +80,23 @@ static void print_site_name(struct printer *p, const struct key *key, const void
 		.help = "of its accelerators; 2 halves the step time"                              \
 	}
 
+static const struct key count_number = {.name = "count",
+	.kind = KEY_INTEGER,
+	.size = sizeof(int64_t),
+	.low = 2,
+	.high = SITES_MAX,
+	.example = "8"};
+
 static void print_count(struct printer *p, const struct key *key, const void *base)
 {
 	print_name(p, key->name);
 	fprintf(p->out, " %d\n", p->s->job.n_learners);
 }
 
-static const struct key count_keys[] = {
+const struct key count_keys[] = {
 	{.name = "count",
 		.kind = KEY_CUSTOM,
+		.number = &count_number,
 		.parse = keys_elsewhere,
 		.print = print_count,
 		.otherwise = "must be given",
@@ -98,7 +106,7 @@ static const struct key count_keys[] = {
 	{0},
 };
 
-static const struct key site_keys[] = {
+const struct key site_keys[] = {
 	{.name = "name",
 		.kind = KEY_CUSTOM,
 		.parse = parse_name,
@@ -273,12 +281,12 @@ static int site_of_key(struct loader *l, const struct node *key, int *out)
 		l->s->sites[0].name);
 }
 
+static const struct key core_delay = {
+	.name = "delay", .kind = KEY_TIME, .size = sizeof(int64_t), .high = DELAY_HIGH};
+
 static int parse_delay(struct loader *l, const struct node *value, int64_t *out)
 {
-	static const struct key delay = {
-		.name = "delay", .kind = KEY_TIME, .size = sizeof(int64_t), .high = DELAY_HIGH};
-
-	return keys_value(l, &delay, value, out);
+	return keys_value(l, &core_delay, value, out);
 }
 
 /* One row of the matrix; given counts both ways unless the other way is given too. */
@@ -316,9 +324,10 @@ static int parse_matrix(struct loader *l, const struct node *matrix)
 	return r;
 }
 
-static const struct key core_keys[] = {
+const struct key core_keys[] = {
 	{.name = "delay",
 		.kind = KEY_CUSTOM,
+		.number = &core_delay,
 		.parse = keys_elsewhere,
 		.otherwise = "0 s",
 		.example = "10 ms",

@@ -54,6 +54,9 @@ static void print_strategy(struct printer *p, const struct key *key, const void 
 	print_word(p, key->name, p->s->strategy->name);
 }
 
+static const struct key step_time = {
+	.name = "step", .kind = KEY_TIME, .low = 1e3, .high = 86400e9, .example = "3.75 s"};
+
 static int parse_step(struct loader *l, const struct node *value, void *base)
 {
 	struct job *job = &((struct scenario *)base)->job;
@@ -65,7 +68,7 @@ static int parse_step(struct loader *l, const struct node *value, void *base)
 		return r;
 	if (quantity_parse_spread(text, QUANTITY_TIME, &job->step_ns, &job->step_spread, &err))
 		return loader_error(l, value, "%s", err.text);
-	if (job->step_ns < NS_PER_US || job->step_ns > 86400 * NS_PER_S)
+	if ((double)job->step_ns < step_time.low || (double)job->step_ns > step_time.high)
 		return loader_error(
 			l, value, "\"%.64s\": a step is from \"1 us\" to \"1 d\"", text);
 	return 0;
@@ -83,15 +86,16 @@ static void print_step(struct printer *p, const struct key *key, const void *bas
 	print_word(p, key->name, both);
 }
 
+static const struct key every = {.name = "every",
+	.kind = KEY_INTEGER,
+	.size = sizeof(int64_t),
+	.low = 0,
+	.high = 1e6,
+	.example = "100 steps"};
+
 /* "100 steps", or the number alone. */
 static int parse_every(struct loader *l, const struct node *value, void *base)
 {
-	static const struct key every = {.name = "every",
-		.kind = KEY_INTEGER,
-		.size = sizeof(int64_t),
-		.low = 0,
-		.high = 1e6,
-		.example = "100 steps"};
 	const char *text, *unit;
 	char number[32];
 	struct node plain = *value;
@@ -115,6 +119,8 @@ static void print_every(struct printer *p, const struct key *key, const void *ba
 	fprintf(p->out, " %lld steps\n",
 		(long long)((const struct scenario *)base)->job.checkpoint_steps);
 }
+
+static const struct key state_bytes = {.name = "state", .kind = KEY_BYTES, .example = "144 GB"};
 
 /* Bytes, or bits per parameter. */
 static int parse_state(struct loader *l, const struct node *value, void *base)
@@ -170,6 +176,7 @@ static const char *const late_words[] = {"stall", "skip", NULL};
 static const struct key checkpoint_keys[] = {
 	{.name = "every",
 		.kind = KEY_CUSTOM,
+		.number = &every,
 		.parse = parse_every,
 		.print = print_every,
 		.fallback = "100 steps",
@@ -273,7 +280,7 @@ static const struct key outer_keys[] = {
 	{0},
 };
 
-static const struct key workload_keys[] = {
+const struct key workload_keys[] = {
 	{.name = "strategy",
 		.kind = KEY_CUSTOM,
 		.parse = keys_elsewhere,
@@ -291,6 +298,7 @@ static const struct key workload_keys[] = {
 		.help = "N: of the model"},
 	{.name = "step",
 		.kind = KEY_CUSTOM,
+		.number = &step_time,
 		.parse = parse_step,
 		.print = print_step,
 		.required = true,
@@ -333,6 +341,7 @@ static const struct key workload_keys[] = {
 		.help = "data-parallel: what it goes back to after a failure"},
 	{.name = "state",
 		.kind = KEY_CUSTOM,
+		.number = &state_bytes,
 		.parse = parse_state,
 		.print = print_state,
 		.fallback = "16 bit",
