@@ -82,3 +82,32 @@ void stats_wilson(uint64_t k, uint64_t n, double z, double *low, double *high)
 	*low = n ? fmax(0, centre - half) : 0;
 	*high = n ? fmin(1, centre + half) : 1;
 }
+
+/*
+ * The 97.5 % quantile of Student's t, within 1 % from 3 degrees of freedom on: Abramowitz and
+ * Stegun 26.7.5. The first two are known exactly.
+ */
+static double student(double freedom)
+{
+	const double z = 1.959963984540054, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+
+	if (freedom < 3)
+		return freedom < 2 ? 12.7062047362 : 4.3026527297;
+	return z + (z3 + z) / (4 * freedom) +
+	       (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom) +
+	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * freedom * freedom * freedom);
+}
+
+void stats_mean(const double *values, size_t n, double *mean, double *half_width)
+{
+	double sum = 0, squares = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += values[i];
+	*mean = n ? sum / (double)n : NAN;
+	for (size_t i = 0; i < n; i++)
+		squares += (values[i] - *mean) * (values[i] - *mean);
+	*half_width = n < 2 ? NAN
+			    : student((double)(n - 1)) *
+				      sqrt(squares / ((double)(n - 1) * (double)n));
+}

@@ -33,3 +33,9 @@ int64_t histogram_quantile(const struct histogram *h, double q);
  * Source: E. B. Wilson, JASA 22 (1927) 209.
  */
 void stats_wilson(uint64_t k, uint64_t n, double z, double *low, double *high);
+
+/*
+ * The mean of n values and half the width of its 95 % confidence interval by Student's t: NaN
+ * for less than two values. The values are summed in their order.
+ */
+void stats_mean(const double *values, size_t n, double *mean, double *half_width);

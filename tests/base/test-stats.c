@@ -44,12 +44,32 @@ static void wilson_interval(void **state)
 	assert_near(high, 1, 0);
 }
 
+/* Of 1 to 4: mean 2.5, s = 1.290994, t(0.975, 3) = 3.182446; of two: t(0.975, 1) = 12.7062. */
+static void mean_with_interval(void **state)
+{
+	static const double values[] = {1, 2, 3, 4};
+	double mean, half;
+
+	stats_mean(values, 4, &mean, &half);
+	assert_near(mean, 2.5, 1e-12);
+	assert_near(half, 2.054258, .03);
+	stats_mean(values, 2, &mean, &half);
+	assert_near(mean, 1.5, 1e-12);
+	assert_near(half, 6.3531, 1e-3);
+	stats_mean(values, 1, &mean, &half);
+	assert_near(mean, 1, 0);
+	assert_true(isnan(half));
+	stats_mean(NULL, 0, &mean, &half);
+	assert_true(isnan(mean) && isnan(half));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quantile_type_7),
 		cmocka_unit_test(histogram_is_within_its_buckets),
 		cmocka_unit_test(wilson_interval),
+		cmocka_unit_test(mean_with_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
