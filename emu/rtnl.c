@@ -8,11 +8,15 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 int rtnl_open(struct nl_sock **out, struct error *err)
 {
 	struct nl_sock *sock = nl_socket_alloc();
+	const int on = 1; /* before Linux 4.12 the kernel has no words for errors */
 	int r;
 
 	if (!sock)
@@ -23,6 +27,7 @@ int rtnl_open(struct nl_sock **out, struct error *err)
 		return error_set(err, -EIO, STATUS_MACHINE,
 			"cannot open a route netlink socket: %s", nl_geterror(r));
 	}
+	setsockopt(nl_socket_get_fd(sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof on);
 	*out = sock;
 	return 0;
 }
@@ -33,42 +38,104 @@ struct nl_sock *rtnl_close(struct nl_sock *sock)
 	return NULL;
 }
 
-static int keep_errno(struct sockaddr_nl *from, struct nlmsgerr *reply, void *code)
+struct answer {
+	int code;
+	bool done;
+	char *said;
+};
+
+/* The kernel's words, in the attributes behind an error that says it has some. */
+static void keep_words(const struct nlmsgerr *reply, char said[static RTNL_SAID])
 {
-	*(int *)code = reply->error;
+	const struct nlmsghdr *h = (const void *)((const char *)reply - NLMSG_HDRLEN);
+	size_t used = sizeof *reply;
+	const struct nlattr *a;
+	int left;
+
+	if (!(h->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	if (!(h->nlmsg_flags & NLM_F_CAPPED))
+		used += NLMSG_ALIGN(reply->msg.nlmsg_len - sizeof reply->msg);
+	nla_for_each_attr(a, (const struct nlattr *)((const char *)reply + used),
+		(int)(h->nlmsg_len - NLMSG_HDRLEN - used), left) {
+		if (nla_type(a) == NLMSGERR_ATTR_MSG)
+			nla_strlcpy(said, a, RTNL_SAID);
+	}
+}
+
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *reply, void *context)
+{
+	struct answer *a = context;
+
+	a->code = reply->error;
+	a->done = true;
+	keep_words(reply, a->said);
 	return NL_STOP;
 }
 
-/* Sends the message, frees it, and returns the kernel's answer: 0 or a negative errno. */
-static int request(struct nl_sock *sock, struct nl_msg *msg)
+static int on_done(struct nl_msg *msg, void *context)
 {
-	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
-	int code = 0, r = -NLE_NOMEM;
+	((struct answer *)context)->done = true;
+	return NL_STOP;
+}
 
+int rtnl_request(struct nl_sock *sock, struct nl_msg *msg, const struct rtnl_reader *reader,
+	char said[static RTNL_SAID])
+{
+	struct answer a = {.said = said};
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	int r = -NLE_NOMEM;
+
+	*said = '\0';
 	if (cb && msg) {
-		nl_cb_err(cb, NL_CB_CUSTOM, keep_errno, &code);
-		nl_socket_set_cb(sock, cb);
+		nl_cb_err(cb, NL_CB_CUSTOM, on_error, &a);
+		nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_done, &a);
+		nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_done, &a);
+		if (reader)
+			nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, reader->read, reader->context);
 		r = nl_send_auto(sock, msg);
-		if (r >= 0)
-			r = nl_wait_for_ack(sock);
+		while (r >= 0 && !a.done)
+			r = nl_recvmsgs(sock, cb);
 	}
 	nl_cb_put(cb);
 	nlmsg_free(msg);
-	if (code)
-		return code;
-	return r < 0 ? -EIO : 0;
+	if (a.code)
+		return a.code;
+	return r >= 0 ? 0 : r == -NLE_DUMP_INTR ? -EINTR : r == -NLE_NOMEM ? -ENOMEM : -EIO;
 }
 
-/* A request whose family header is copied in; NULL when there is no memory. */
-static struct nl_msg *message(int type, int flags, const void *header, size_t size)
+struct nl_msg *rtnl_message(int type, int flags, const void *header, size_t size)
 {
-	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | NLM_F_ACK | flags);
+	struct nl_msg *msg = nlmsg_alloc_size(RTNL_MESSAGE_MAX);
 
-	if (msg && nlmsg_append(msg, (void *)header, size, NLMSG_ALIGNTO) < 0) {
+	if (!msg)
+		return NULL;
+	if (!nlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, type, 0, NLM_F_REQUEST | flags) ||
+		nlmsg_append(msg, (void *)header, size, NLMSG_ALIGNTO) < 0) {
 		nlmsg_free(msg);
 		return NULL;
 	}
 	return msg;
+}
+
+int rtnl_refused(struct error *err, int code, const char *said, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	if (!*said)
+		return error_sys(err, code, "%s", text);
+	return error_set(err, code, STATUS_MACHINE, "%s: %s (the kernel says: %s)", text,
+		strerror(-code), said);
+}
+
+/* A request of which only success matters. */
+static struct nl_msg *message(int type, int flags, const void *header, size_t size)
+{
+	return rtnl_message(type, NLM_F_ACK | flags, header, size);
 }
 
 int rtnl_device_index(const char *device, int *index, struct error *err)
@@ -86,6 +153,7 @@ int rtnl_device_up(struct nl_sock *sock, int index, const struct rtnl_link_setti
 {
 	struct ifinfomsg header = {.ifi_index = index, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};
 	struct nl_msg *msg = message(RTM_NEWLINK, 0, &header, sizeof header);
+	char said[RTNL_SAID];
 	int r;
 
 	if (msg && settings->mtu)
@@ -94,9 +162,9 @@ int rtnl_device_up(struct nl_sock *sock, int index, const struct rtnl_link_setti
 		nla_put_u32(msg, IFLA_TXQLEN, (uint32_t)settings->txqueuelen);
 	if (msg && settings->gso_max_size)
 		nla_put_u32(msg, IFLA_GSO_MAX_SIZE, (uint32_t)settings->gso_max_size);
-	r = request(sock, msg);
+	r = rtnl_request(sock, msg, NULL, said);
 	if (r < 0)
-		error_sys(err, r,
+		rtnl_refused(err, r, said,
 			"cannot set up device %d (mtu %d, txqueuelen %d, gso_max_size %d)", index,
 			settings->mtu, settings->txqueuelen, settings->gso_max_size);
 	return r;
@@ -119,15 +187,16 @@ int rtnl_add_address(
 	};
 	struct nl_msg *msg =
 		message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &header, sizeof header);
+	char said[RTNL_SAID];
 	int r;
 
 	if (msg) {
 		nla_put(msg, IFA_LOCAL, size, address);
 		nla_put(msg, IFA_ADDRESS, size, address);
 	}
-	r = request(sock, msg);
+	r = rtnl_request(sock, msg, NULL, said);
 	if (r < 0)
-		error_sys(err, r, "cannot give device %d its IPv%d address", index,
+		rtnl_refused(err, r, said, "cannot give device %d its IPv%d address", index,
 			family == AF_INET6 ? 6 : 4);
 	return r;
 }
@@ -144,6 +213,7 @@ int rtnl_add_default_route(
 	};
 	struct nl_msg *msg =
 		message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &header, sizeof header);
+	char said[RTNL_SAID];
 	struct nlattr *metrics;
 	int r;
 
@@ -154,9 +224,9 @@ int rtnl_add_default_route(
 		nla_put_string(msg, RTAX_CC_ALGO, congestion);
 		nla_nest_end(msg, metrics);
 	}
-	r = request(sock, msg);
+	r = rtnl_request(sock, msg, NULL, said);
 	if (r < 0)
-		error_sys(err, r, "cannot add the IPv%d default route through device %d%s%s",
+		rtnl_refused(err, r, said, "cannot add the IPv%d default route through device %d%s%s",
 			family == AF_INET6 ? 6 : 4, index,
 			*congestion ? " with congestion control " : "", congestion);
 	return r;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <netinet/in.h>
+#include <netlink/handlers.h>
 #include <sys/socket.h>
 
 #include "base/error.h"
@@ -17,6 +18,30 @@ struct nl_sock;
 /* The socket stays bound to the namespace it was opened in. Close with rtnl_close. */
 int rtnl_open(struct nl_sock **out, struct error *err);
 struct nl_sock *rtnl_close(struct nl_sock *sock); /* accepts NULL, returns NULL */
+
+#define RTNL_MESSAGE_MAX 131072 /* two distribution tables of the largest size, and the rest */
+#define RTNL_SAID 256
+
+/* A request with its family header copied in; NULL when there is no memory. */
+struct nl_msg *rtnl_message(int type, int flags, const void *header, size_t size);
+
+/* What to do with each message of an answer; see NL_CB_VALID of libnl. */
+struct rtnl_reader {
+	nl_recvmsg_msg_cb_t read;
+	void *context;
+};
+
+/*
+ * Sends a message that asks for an acknowledgement or a dump, frees it (NULL is -ENOMEM), and
+ * waits for the answer's end: 0 or a negative errno, -EINTR for a dump that the kernel had to
+ * interrupt. said: the kernel's own words about an error (extended ACK), "" if it has none.
+ */
+int rtnl_request(struct nl_sock *sock, struct nl_msg *msg, const struct rtnl_reader *reader,
+	char said[static RTNL_SAID]);
+
+/* An error with STATUS_MACHINE: the sentence, what the code means, and the kernel's words. */
+int rtnl_refused(struct error *err, int code, const char *said, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* A link's settings; 0 leaves one as it is. The link comes up. */
 struct rtnl_link_settings {
