@@ -31,7 +31,7 @@ struct stage {
 	struct topology *topology;
 	struct backend_run *run;
 	struct observation observation;
-	struct live_result live;
+	struct outcome outcome;
 	double relay_cpu_start;
 	int64_t started_ns, flushed_ns;
 	bool interrupted;
@@ -127,9 +127,16 @@ static void on_silence(void *user, int p, int peer, bool silent, int64_t at_ns)
 	observe_silence(&((struct stage *)user)->observation, p, peer, silent, at_ns);
 }
 
-static void on_tcp(void *user, int p, int peer, int64_t at_ns, const struct live_tcp *tcp)
+static void on_tcp(void *user, int p, int peer, int64_t at_ns, const struct tcp_sample *tcp)
 {
 	observe_tcp(&((struct stage *)user)->observation, p, peer, at_ns, tcp);
+}
+
+static void link_counters(const void *links, int site, enum direction d, struct link_stats *out)
+{
+	const struct stage *st = links;
+
+	st->context->backend->stats(st->run, site, d, out);
 }
 
 static int set_up(struct stage *st, struct error *err)
@@ -153,18 +160,18 @@ static int set_up(struct stage *st, struct error *err)
 }
 
 /* What is known of a live run that ended in an error: how far it was seen to come. */
-static void live_unknown(struct live_result *live, int64_t seen_ns)
+static void outcome_unknown(struct outcome *out, int64_t seen_ns)
 {
-	*live = (struct live_result){.end = LIVE_STOPPED, .wall_ns = seen_ns};
+	*out = (struct outcome){.end = END_STOPPED, .wall_ns = seen_ns};
 	for (int i = 0; i < SITES_MAX; i++) {
 		for (int j = 0; j < SITES_MAX; j++)
-			live->idle_rtt_ns[i][j] = -1;
+			out->idle_rtt_ns[i][j] = -1;
 	}
 }
 
 static int run_live(struct stage *st, struct error *err)
 {
-	const struct live_observer observer = {
+	const struct observer observer = {
 		.user = st,
 		.state = on_state,
 		.report = on_report,
@@ -176,10 +183,10 @@ static int run_live(struct stage *st, struct error *err)
 	};
 	struct error live_err = {0};
 	int r = live_run(st->scenario, st->topology, st->faults, st->n_faults, on_links_start,
-		&observer, &st->live, &live_err);
+		&observer, &st->outcome, &live_err);
 
 	if (r < 0)
-		live_unknown(&st->live, st->observation.last_tick_ns);
+		outcome_unknown(&st->outcome, st->observation.last_tick_ns);
 	/* A dead relay makes agents fail too: the first cause is the one to name. */
 	if (st->stopped.status == STATUS_HOLDS)
 		st->context->backend->verify(st->run, &st->stopped);
@@ -202,9 +209,11 @@ static double relay_share(const struct stage *st)
 
 static void record_case_of(struct stage *st, struct record_case *c, const struct error *err)
 {
+	struct host_tcp tcp = {0};
 	struct verdict_input in = {
 		.plan = &st->plan,
-		.live = &st->live,
+		.outcome = &st->outcome,
+		.tcp = &tcp,
 		.faults = st->faults,
 		.n_faults = st->n_faults,
 		.relay_cpu = relay_share(st),
@@ -213,8 +222,8 @@ static void record_case_of(struct stage *st, struct record_case *c, const struct
 	};
 	struct error ignored = {0};
 
-	host_tcp(st->topology, &in.tcp, &ignored);
-	observation_end(&st->observation, st->live.wall_ns);
+	host_tcp(st->topology, &tcp, &ignored);
+	observation_end(&st->observation, st->outcome.wall_ns);
 	verdict_make(c, &st->observation, &in);
 }
 
@@ -243,8 +252,8 @@ int case_run(struct record_case *c, const struct scenario *s, const struct case_
 	if (r >= 0) {
 		st.observation = (struct observation){
 			.scenario = s,
-			.backend = context->backend,
-			.links = st.run,
+			.stats = link_counters,
+			.links = &st,
 			.link_plan = &st.links,
 			.folder = context->folder,
 			.case_index = (int)context->index,

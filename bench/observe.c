@@ -145,7 +145,7 @@ void observe_silence(void *user, int participant, int peer, bool silent, int64_t
 	event(o, participant, at_ns, silent ? "peer:silent" : "peer:heard", &about);
 }
 
-void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct live_tcp *tcp)
+void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct tcp_sample *tcp)
 {
 	struct observation *o = user;
 	char name[96], peer_name[96];
@@ -216,7 +216,7 @@ static void sample_direction(struct observation *o, int site, enum direction d, 
 	int64_t until_ns;
 	struct folder_sample row;
 
-	o->backend->stats(o->links, site, d, &stats);
+	o->stats(o->links, site, d, &stats);
 	link_at(&o->link_plan->links[site][d], d, (int64_t)((double)at_ns * s->dilation), &link,
 		&until_ns);
 	if (m->ticks == 0)

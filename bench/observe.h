@@ -5,9 +5,7 @@
 #pragma once
 
 #include "bench/ledger.h"
-#include "bench/live/live.h"
-#include "bench/scenario/scenario.h"
-#include "emu/backend.h"
+#include "bench/observer.h"
 #include "results/folder.h"
 
 #define WIRE_HISTORY 16 /* samples kept for the one-second peak, a twelfth of one apart or more */
@@ -26,8 +24,9 @@ struct wire_meter {
 
 struct observation {
 	const struct scenario *scenario;
-	const struct backend *backend;
-	struct backend_run *links;
+	/* What a direction has carried so far. */
+	void (*stats)(const void *links, int site, enum direction d, struct link_stats *out);
+	const void *links; /* its first argument */
 	const struct link_plan *link_plan;
 	struct folder *folder; /* NULL: nothing is written */
 	int case_index;
@@ -45,13 +44,13 @@ struct observation {
 void observation_begin(struct observation *o);
 void observation_release(struct observation *o);
 
-/* The handlers of struct live_observer; user is the observation. */
+/* The handlers of struct observer; user is the observation. */
 void observe_state(void *user, int participant, int64_t at_ns, enum state state);
 void observe_report(void *user, int participant, int64_t at_ns, const struct rt_report *report);
 void observe_done(void *user, int participant, int64_t at_ns);
 void observe_fault(void *user, const struct fault *fault, bool begins, int64_t at_ns);
 void observe_silence(void *user, int participant, int peer, bool silent, int64_t at_ns);
-void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct live_tcp *tcp);
+void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct tcp_sample *tcp);
 /* Samples every link direction. */
 void observe_links(struct observation *o, int64_t at_ns);
 /* Closes all ledgers that are still open. */

@@ -88,7 +88,7 @@ static void add_direction(struct record_case *c, const struct observation *o, in
 	struct record_wire *w = record_add_wire(c, s->sites[site].name, direction_name(d));
 	struct link_stats stats;
 
-	o->backend->stats(o->links, site, d, &stats);
+	o->stats(o->links, site, d, &stats);
 	w->bytes = (double)(m->last_bytes - m->first_bytes);
 	w->mean_bps = w->bytes * 8 / c->wall_s;
 	w->peak_1s_bps = m->peak_1s_bps;
@@ -134,16 +134,16 @@ static void add_faults(struct record_case *c, const struct scenario *s,
 
 /* The pair of sites whose idle round trip is furthest from the profile's. */
 static void add_idle_rtt(struct record_case *c, const struct scenario *s,
-	const struct live_result *live)
+	const struct outcome *outcome)
 {
 	double worst = -1;
 
 	for (int i = 0; i < s->n_sites; i++) {
 		for (int j = 0; j < s->n_sites; j++) {
-			double want = seconds(links_round_trip_ns(s, i, j, LIVE_PING_BYTES));
-			double got = seconds(live->idle_rtt_ns[i][j]);
+			double want = seconds(links_round_trip_ns(s, i, j, PING_BYTES));
+			double got = seconds(outcome->idle_rtt_ns[i][j]);
 
-			if (i == j || live->idle_rtt_ns[i][j] < 0 || fabs(got - want) <= worst)
+			if (i == j || outcome->idle_rtt_ns[i][j] < 0 || fabs(got - want) <= worst)
 				continue;
 			worst = fabs(got - want);
 			c->idle_rtt_s = got;
@@ -170,7 +170,7 @@ static uint64_t memory_drops(const struct observation *o)
 
 	for (int site = 0; site < o->scenario->n_sites; site++) {
 		for (enum direction d = UP; d < DIRECTIONS; d++) {
-			o->backend->stats(o->links, site, d, &stats);
+			o->stats(o->links, site, d, &stats);
 			sum += stats.drop_segments[DROP_MEMORY];
 		}
 	}
@@ -186,7 +186,7 @@ static bool measured(const struct observation *o)
 	return false;
 }
 
-static void judge_fidelity(struct record_case *c, const struct observation *o,
+static void judge_link(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in)
 {
 	const struct scenario *s = o->scenario;
@@ -194,11 +194,6 @@ static void judge_fidelity(struct record_case *c, const struct observation *o,
 	double allowed = fmax(RTT_SHARE * c->idle_rtt_expected_s * s->dilation, RTT_SLACK_S);
 	double late = fmax(LATE_SHARE * seconds(in->plan->one_way_ns) * s->dilation, LATE_SLACK_S);
 
-	c->valid = true;
-	if (!measured(o) && !in->partial) {
-		c->valid = false;
-		record_reason(c, "the run ended within its warm-up: nothing was measured");
-	}
 	if (isnan(c->idle_rtt_s) && !in->partial) {
 		c->valid = false;
 		record_reason(c, "no idle round trip was measured");
@@ -222,6 +217,18 @@ static void judge_fidelity(struct record_case *c, const struct observation *o,
 	}
 }
 
+static void judge_fidelity(struct record_case *c, const struct observation *o,
+	const struct verdict_input *in)
+{
+	c->valid = true;
+	if (!measured(o) && !in->partial) {
+		c->valid = false;
+		record_reason(c, "the run ended within its warm-up: nothing was measured");
+	}
+	if (!in->simulated)
+		judge_link(c, o, in);
+}
+
 static void add_notes(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in, const struct ledger_totals *totals)
 {
@@ -233,16 +240,16 @@ static void add_notes(struct record_case *c, const struct observation *o,
 		record_note(c,
 			"%.0f %% of the useful steps were still to be merged or checkpointed when the run ended",
 			100 * totals->pending_steps / (totals->pending_steps + totals->useful_steps));
-	if (in->live->end == LIVE_LIMIT)
+	if (in->outcome->end == END_LIMIT)
 		record_note(c, "the run's limit of %s ended it before all steps were done",
 			quantity_format(
 				limit, sizeof limit, QUANTITY_TIME, o->scenario->limit_ns, false));
-	if (in->tcp.prune_called || in->tcp.ofo_drop)
+	if (in->tcp && (in->tcp->prune_called || in->tcp->ofo_drop))
 		record_note(c,
 			"TCP was short of memory and dropped what had arrived (%" PRIu64
 			" prunes, %" PRIu64 " out-of-order drops): raise net.ipv4.tcp_mem before "
 			"blaming the link",
-			in->tcp.prune_called, in->tcp.ofo_drop);
+			in->tcp->prune_called, in->tcp->ofo_drop);
 	if (o->silences)
 		record_note(c, "a peer was silent for longer than %.1f s %" PRIu64 " times",
 			seconds(o->scenario->transport.silence_ns), o->silences);
@@ -344,8 +351,8 @@ void verdict_make(struct record_case *c, const struct observation *o,
 	const struct scenario *s = o->scenario;
 	struct ledger_totals totals;
 
-	c->wall_s = seconds(in->live->wall_ns);
-	observation_totals(o, in->live->wall_ns, &totals);
+	c->wall_s = seconds(in->outcome->wall_ns);
+	observation_totals(o, in->outcome->wall_ns, &totals);
 	c->useful_work = totals.useful_work;
 	c->compute_utilisation = totals.compute_utilisation;
 	c->availability = totals.availability;
@@ -355,18 +362,20 @@ void verdict_make(struct record_case *c, const struct observation *o,
 	add_exchanges(c, o);
 	add_wire(c, o);
 	add_faults(c, s, in);
-	add_idle_rtt(c, s, in->live);
+	if (!in->simulated)
+		add_idle_rtt(c, s, in->outcome);
 	c->payload_expected_bytes = o->payload_expected;
-	if (in->live->n_participants)
+	if (in->outcome->n_participants)
 		c->payload_sent_bytes = c->framing_bytes = c->retransmits = 0;
-	for (int p = 0; p < in->live->n_participants; p++) {
-		c->payload_sent_bytes += (double)in->live->bytes[p].payload_sent;
-		c->framing_bytes += (double)in->live->bytes[p].framing_sent;
-		for (int q = 0; q < in->live->n_participants; q++)
+	for (int p = 0; p < in->outcome->n_participants; p++) {
+		c->payload_sent_bytes += (double)in->outcome->bytes[p].payload_sent;
+		c->framing_bytes += (double)in->outcome->bytes[p].framing_sent;
+		for (int q = 0; q < in->outcome->n_participants; q++)
 			c->retransmits += (double)o->retransmits[p][q];
 	}
 	c->relay_cpu = in->relay_cpu;
-	c->prune_called = (double)in->tcp.prune_called;
+	if (in->tcp)
+		c->prune_called = (double)in->tcp->prune_called;
 	judge_fidelity(c, o, in);
 	add_notes(c, o, in, &totals);
 	judge(c, s, in);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "bench/host.h"
-#include "bench/live/live.h"
 #include "bench/observe.h"
 #include "bench/plan.h"
 #include "results/record.h"
@@ -13,12 +12,13 @@
 /* What else is known when a case has ended. */
 struct verdict_input {
 	const struct plan *plan;
-	const struct live_result *live;
+	const struct outcome *outcome;
 	const struct fault *faults;
 	size_t n_faults;
-	struct host_tcp tcp;
-	double relay_cpu; /* share of one core over the run; NaN if unknown */
-	bool partial;     /* cut short by a signal or an error */
+	const struct host_tcp *tcp; /* NULL: unknown */
+	double relay_cpu;           /* share of one core over the run; NaN if unknown */
+	bool simulated;             /* there was no link whose fidelity could be judged */
+	bool partial;               /* cut short by a signal or an error */
 	const char *why_partial;
 };
 

@@ -230,7 +230,7 @@ static const struct mesh_user mesh_user = {
 };
 
 /* Real time to scenario time. */
-static void undilate(struct live_tcp *tcp, double dilation)
+static void undilate(struct tcp_sample *tcp, double dilation)
 {
 	tcp->rtt_ns = (int64_t)((double)tcp->rtt_ns / dilation);
 	tcp->min_rtt_ns = (int64_t)((double)tcp->min_rtt_ns / dilation);

@@ -268,7 +268,7 @@ int channel_rest(struct channel *c)
 	return 0;
 }
 
-bool channel_info(const struct channel *c, struct live_tcp *sum)
+bool channel_info(const struct channel *c, struct tcp_sample *sum)
 {
 	struct tcp_info info = {0};
 	socklen_t size = sizeof info;

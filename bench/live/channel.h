@@ -36,7 +36,7 @@ struct channel {
 	enum channel_state state;
 	int fd; /* -1 while closed */
 	int pool_fd;
-	struct live_bytes *bytes; /* where traffic is counted */
+	struct traffic *bytes; /* where traffic is counted */
 	uint32_t events;	  /* what epoll watches */
 	bool blocked;		  /* the socket was full; wait for EPOLLOUT */
 	uint8_t *out;		  /* heads to send: out[out_sent .. out_count) */
@@ -84,4 +84,4 @@ enum channel_got { CHANNEL_FRAME = 1, CHANNEL_BODY };
 int channel_read(struct channel *c, struct wire_frame *frame, int64_t *body);
 
 /* TCP_INFO added to *sum (rtt as a sum, min_rtt as a minimum), real time. false if unknown. */
-bool channel_info(const struct channel *c, struct live_tcp *sum);
+bool channel_info(const struct channel *c, struct tcp_sample *sum);

@@ -27,10 +27,10 @@ struct action {
 
 struct live {
 	const struct scenario *scenario;
-	const struct live_observer *observer;
+	const struct observer *observer;
 	void (*links_start)(void *user, int64_t t0_ns);
 	struct error *err;
-	struct live_result *out;
+	struct outcome *out;
 	struct loop loop;
 	struct crew crew;
 	enum phase phase;
@@ -75,14 +75,14 @@ static void observe_state(struct live *l, int participant, int64_t at_ns, enum s
 }
 
 /* The run is over as far as results are concerned. */
-static void finish(struct live *l, enum live_end end, int64_t at_ns)
+static void finish(struct live *l, enum run_end end, int64_t at_ns)
 {
 	l->out->end = end;
 	l->end_ns = l->out->wall_ns = at_ns;
 	loop_timer_cancel(&l->loop, &l->tick);
 	loop_timer_cancel(&l->loop, &l->act);
 	loop_timer_cancel(&l->loop, &l->limit);
-	if (end != LIVE_DONE) {
+	if (end != END_DONE) {
 		l->phase = OVER;
 		return;
 	}
@@ -104,7 +104,7 @@ static void on_rtt(struct live *l, int participant, const struct news *news)
 
 static void observe(struct live *l, int participant, const struct news *news)
 {
-	const struct live_observer *o = l->observer;
+	const struct observer *o = l->observer;
 	int64_t at_ns = news->at_ns < l->clamp_ns ? news->at_ns : l->clamp_ns;
 
 	if (at_ns > l->latest_ns)
@@ -148,7 +148,7 @@ static void on_news(struct crew *crew, int participant, const struct news *news)
 	else if (l->phase < OVER && is_exchange(news) && l->observer->report)
 		l->observer->report(l->observer->user, participant, l->end_ns, &news->report);
 	if (news->kind == NEWS_DONE && l->phase == RUNNING && all_learners_done(l))
-		finish(l, LIVE_DONE, l->latest_ns);
+		finish(l, END_DONE, l->latest_ns);
 }
 
 static void on_death(struct crew *crew, int participant, const char *text)
@@ -180,14 +180,14 @@ static void tick_due(struct loop_timer *timer)
 
 	loop_timer_set(&l->loop, timer, timer->node.at_ns + TICK_NS);
 	if (l->observer->tick && l->observer->tick(l->observer->user, at_ns))
-		finish(l, LIVE_STOPPED, at_ns < 0 ? 0 : at_ns);
+		finish(l, END_STOPPED, at_ns < 0 ? 0 : at_ns);
 }
 
 static void limit_due(struct loop_timer *timer)
 {
 	struct live *l = container_of(timer, struct live, limit);
 
-	finish(l, LIVE_LIMIT, l->scenario->limit_ns);
+	finish(l, END_LIMIT, l->scenario->limit_ns);
 }
 
 /*
@@ -242,7 +242,7 @@ static void repair(struct live *l, int participant)
 
 static void perform(struct live *l, const struct action *action)
 {
-	const struct live_observer *o = l->observer;
+	const struct observer *o = l->observer;
 
 	if (o->fault)
 		o->fault(o->user, action->fault, action->begins, scenario_ns(l, clock_now_ns()));
@@ -345,7 +345,7 @@ static void run(struct live *l)
 
 static void collect_bytes(struct live *l)
 {
-	struct live_bytes *bytes;
+	struct traffic *bytes;
 
 	l->out->n_participants = l->crew.n;
 	for (int i = 0; i < l->crew.n; i++) {
@@ -357,10 +357,10 @@ static void collect_bytes(struct live *l)
 
 int live_run(const struct scenario *s, const struct topology *t, const struct fault *faults,
 	size_t n_faults, void (*links_start)(void *user, int64_t t0_ns),
-	const struct live_observer *observer, struct live_result *out, struct error *err)
+	const struct observer *observer, struct outcome *out, struct error *err)
 {
 	_free_ struct live *l = memory_zero(1, sizeof *l);
-	_free_ struct live_result *result = memory_zero(1, sizeof *result);
+	_free_ struct outcome *result = memory_zero(1, sizeof *result);
 	int r;
 
 	*l = (struct live){.scenario = s,

@@ -22,7 +22,7 @@ struct mesh_config {
 	int64_t rate_bps;   /* of the own link's up direction */
 	int64_t attempt_ns; /* an attempt to connect that takes longer begins again */
 	int64_t beat_ns, silence_ns;
-	struct live_bytes *link, *local; /* where traffic is counted */
+	struct traffic *link, *local; /* where traffic is counted */
 	struct mesh_node nodes[PARTICIPANTS_MAX];
 };
 

@@ -33,7 +33,7 @@ struct news {
 		bool silent;
 		int64_t rtt_ns;
 		struct rt_report report;
-		struct live_tcp tcp;
+		struct tcp_sample tcp;
 	};
 	char text[NEWS_TEXT]; /* only sent with NEWS_FAILED */
 };
@@ -67,7 +67,7 @@ struct live_flow {
 
 /* A participant's counters, in memory that survives its crash. Only its agent writes. */
 struct live_counters {
-	struct live_bytes link, local;
+	struct traffic link, local;
 	struct live_flow flow;
 } __attribute__((aligned(64)));
 

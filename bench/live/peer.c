@@ -455,9 +455,9 @@ void peer_write(struct peer *p)
 	} while (written);
 }
 
-bool peer_info(struct peer *p, struct live_tcp *out)
+bool peer_info(struct peer *p, struct tcp_sample *out)
 {
-	struct live_tcp sum = {.min_rtt_ns = INT64_MAX};
+	struct tcp_sample sum = {.min_rtt_ns = INT64_MAX};
 	int n = 0;
 
 	if (p->state != PEER_UP || p->local || p->cut_bytes == p->sampled_bytes)

@@ -62,4 +62,4 @@ void peer_write(struct peer *p); /* writes what can be written */
  * TCP_INFO over the payload channels, in real time. false if nothing was sent since the last
  * call, or the peer is down.
  */
-bool peer_info(struct peer *p, struct live_tcp *out);
+bool peer_info(struct peer *p, struct tcp_sample *out);

@@ -8,7 +8,7 @@
 
 #define PROBE_PINGS 10
 
-_Static_assert(LIVE_PING_BYTES == WIRE_HEAD, "a ping is a frame without numbers");
+_Static_assert(PING_BYTES == WIRE_HEAD, "a ping is a frame without numbers");
 
 struct probe {
 	struct loop *loop;

@@ -40,7 +40,7 @@ static double cpu_of(int pid)
 	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
 
-static double received_bytes(const struct live_result *r)
+static double received_bytes(const struct outcome *r)
 {
 	double sum = 0;
 
@@ -53,7 +53,7 @@ static void bridge(int sites, int64_t rate_bps, int64_t bytes)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 	double received, seconds, cpu;
 
 	world_up(&w, sites, &strategy_exchange);

@@ -101,7 +101,7 @@ static void count_exchanges(void *user, int p, int64_t at_ns, const struct rt_re
 
 void stage_run(struct stage *st)
 {
-	struct live_observer observer = watch_observer;
+	struct observer observer = watch_observer;
 
 	observer.user = &st->watch;
 	observer.report = count_exchanges;

@@ -18,7 +18,7 @@ struct stage {
 	size_t n_faults;
 	struct watch watch;
 	uint64_t exchanges[PARTICIPANTS_MAX];
-	struct live_result result;
+	struct outcome result;
 	struct error err;
 };
 

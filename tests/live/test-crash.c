@@ -27,7 +27,7 @@ static void gossip_world(struct world *w, int sites)
 }
 
 static void run_or_fail(struct world *w, const struct fault *faults, size_t n, struct watch *watch,
-	struct live_result *result)
+	struct outcome *result)
 {
 	if (world_run(w, faults, n, watch, result) < 0)
 		fail_msg("%s", w->err.text);
@@ -53,12 +53,12 @@ static void crash_and_restart(void **state)
 	const struct fault fault = {FAULT_CRASH, 1, 500 * MS, 300 * MS};
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 	uint64_t sent = 0;
 
 	gossip_world(&w, 3);
 	run_or_fail(&w, &fault, 1, &watch, &result);
-	assert_int_equal(result.end, LIVE_DONE);
+	assert_int_equal(result.end, END_DONE);
 	assert_false(watch.out_of_order);
 	assert_int_equal(watch.fault_begins, 1);
 	assert_int_equal(watch.fault_ends, 1);
@@ -82,11 +82,11 @@ static void two_crashes_at_once(void **state)
 		{FAULT_CRASH, 1, 400 * MS, 300 * MS}, {FAULT_CRASH, 2, 400 * MS, 3000 * MS}};
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 
 	gossip_world(&w, 3);
 	run_or_fail(&w, faults, 2, &watch, &result);
-	assert_int_equal(result.end, LIVE_DONE);
+	assert_int_equal(result.end, END_DONE);
 	check_crashed(&watch, 1, &faults[0]);
 	check_crashed(&watch, 2, &faults[1]);
 	/* site 1 was at work again before site 2 was repaired */
@@ -101,11 +101,11 @@ static void crashes_in_a_row(void **state)
 		{FAULT_CRASH, 0, 500 * MS, 100 * MS}, {FAULT_CRASH, 0, 610 * MS, 100 * MS}};
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 
 	gossip_world(&w, 3);
 	run_or_fail(&w, faults, 3, &watch, &result);
-	assert_int_equal(result.end, LIVE_DONE);
+	assert_int_equal(result.end, END_DONE);
 	assert_int_equal(watch.downs[0], 3);
 	assert_int_equal(watch.recovers[0], 3);
 	assert_true(watch.recovered[0] >= 1);
@@ -119,7 +119,7 @@ static void ledger_of_a_crash(void **state)
 	const struct fault fault = {FAULT_CRASH, 2, 300 * MS, 200 * MS};
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 	double wall;
 
 	gossip_world(&w, 3);
@@ -146,7 +146,7 @@ static void killed_from_outside(int signal_number, const char *how)
 {
 	struct world w;
 	struct watch watch = {.on_tick = kill_oslo, .context = &signal_number};
-	struct live_result result = {.wall_ns = 77};
+	struct outcome result = {.wall_ns = 77};
 
 	world_up(&w, 3, &strategy_exchange);
 	w.s.job.steps = 1000000;
@@ -183,12 +183,12 @@ static void terminal_signals_are_ignored(void **state)
 {
 	struct world w;
 	struct watch watch = {.on_tick = interrupt_oslo};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 2, &strategy_exchange);
 	w.s.job.steps = 1000000;
 	run_or_fail(&w, NULL, 0, &watch, &result);
-	assert_int_equal(result.end, LIVE_STOPPED);
+	assert_int_equal(result.end, END_STOPPED);
 	world_down(&w);
 }
 
@@ -197,7 +197,7 @@ static void unreachable_site(void **state)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 2, &strategy_exchange);
 	world_site_command(&w, 1, "ip route del default; ip link set wan0 down");
@@ -225,7 +225,7 @@ static void port_is_taken(void **state)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 	int fd;
 
 	world_up(&w, 2, &strategy_exchange);
@@ -254,14 +254,14 @@ static void silence_is_noticed(void **state)
 {
 	struct world w;
 	struct watch watch = {.on_tick = silence_oslo, .context = &w};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 3, &strategy_gossip);
 	w.s.job.steps = 1000000;
 	w.s.job.parameters = 1000;
 	w.s.transport.silence_ns = 1000 * MS;
 	run_or_fail(&w, NULL, 0, &watch, &result);
-	assert_int_equal(result.end, LIVE_STOPPED);
+	assert_int_equal(result.end, END_STOPPED);
 	assert_true(watch.silent[0] >= 1 && watch.silent[2] >= 1);
 	/* oslo hears nobody once the others' windows are full of what it cannot acknowledge */
 	assert_true(watch.silent[1] >= 1);
@@ -284,7 +284,7 @@ static _Noreturn void be_controller(int fd)
 {
 	struct world w;
 	struct watch watch = {.on_tick = write_pids, .context = &fd};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 3, &strategy_exchange);
 	w.s.job.steps = 1000000;

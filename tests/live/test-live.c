@@ -15,7 +15,7 @@ static void payload_is_exact(int sites, int steps, int64_t parameters)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 	uint64_t sent = 0, received = 0, framing_sent = 0, framing_received = 0;
 	int r;
 
@@ -25,7 +25,7 @@ static void payload_is_exact(int sites, int steps, int64_t parameters)
 	r = world_run(&w, NULL, 0, &watch, &result);
 	if (r < 0)
 		fail_msg("%s", w.err.text);
-	assert_int_equal(result.end, LIVE_DONE);
+	assert_int_equal(result.end, END_DONE);
 	assert_int_equal(result.n_participants, sites);
 	for (int i = 0; i < sites; i++) {
 		assert_int_equal(watch.steps[i], steps);
@@ -62,7 +62,7 @@ static void ledger_sums_to_wall(void **state)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 3, &strategy_exchange);
 	assert_int_equal(world_run(&w, NULL, 0, &watch, &result), 0);
@@ -83,7 +83,7 @@ static void dilation_scales(void **state)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 	int64_t began;
 
 	world_up(&w, 2, &strategy_exchange);
@@ -101,7 +101,7 @@ static void same_site_is_local(void **state)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 2, &strategy_exchange);
 	w.s.job.syncer = SYNCER_SHARDED;
@@ -120,7 +120,7 @@ static void idle_rtt_is_measured(void **state)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 3, &strategy_exchange);
 	w.s.job.steps = 1;
@@ -142,13 +142,13 @@ static void limit_ends_the_run(void **state)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 2, &strategy_exchange);
 	w.s.job.steps = 1000000;
 	w.s.limit_ns = 300000000;
 	assert_int_equal(world_run(&w, NULL, 0, &watch, &result), 0);
-	assert_int_equal(result.end, LIVE_LIMIT);
+	assert_int_equal(result.end, END_LIMIT);
 	assert_int_equal(result.wall_ns, 300000000);
 	assert_true(watch.last_at[0] <= 300000000 && watch.last_at[1] <= 300000000);
 	world_down(&w);
@@ -163,12 +163,12 @@ static void tick_stops_the_run(void **state)
 {
 	struct world w;
 	struct watch watch = {.on_tick = stop_at_third};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 2, &strategy_exchange);
 	w.s.job.steps = 1000000;
 	assert_int_equal(world_run(&w, NULL, 0, &watch, &result), 0);
-	assert_int_equal(result.end, LIVE_STOPPED);
+	assert_int_equal(result.end, END_STOPPED);
 	assert_int_equal(watch.ticks, 3);
 	assert_int_equal(world_pid_named("nl:oslo"), 0);
 	world_down(&w);
@@ -220,7 +220,7 @@ static void agents_are_bare(void **state)
 	struct inspected seen = {.effective = 1, .permitted = 1};
 	struct world w;
 	struct watch watch = {.on_tick = inspect, .context = &seen};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 2, &strategy_exchange);
 	w.s.job.steps = 1000000;
@@ -234,7 +234,7 @@ static void tcp_is_sampled(void **state)
 {
 	struct world w;
 	struct watch watch = {0};
-	struct live_result result;
+	struct outcome result;
 
 	world_up(&w, 2, &strategy_exchange);
 	w.s.job.steps = 40;

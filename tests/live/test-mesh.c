@@ -22,7 +22,7 @@ struct rig {
 	struct loop loop;
 	struct mesh mesh;
 	struct mesh_config config;
-	struct live_bytes link, local;
+	struct traffic link, local;
 	int ups, losts, messages;
 	bool message_before_up;
 	struct rt_message last;

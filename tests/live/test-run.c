@@ -17,7 +17,7 @@
 static void run_to_the_end(struct stage *st)
 {
 	stage_run(st);
-	assert_int_equal(st->result.end, LIVE_DONE);
+	assert_int_equal(st->result.end, END_DONE);
 	assert_false(st->watch.out_of_order);
 }
 

@@ -158,7 +158,7 @@ static void on_silence(void *user, int p, int peer, bool silent, int64_t at_ns)
 	w->heard[p] += !silent;
 }
 
-static void on_tcp(void *user, int p, int peer, int64_t at_ns, const struct live_tcp *tcp)
+static void on_tcp(void *user, int p, int peer, int64_t at_ns, const struct tcp_sample *tcp)
 {
 	struct watch *w = user;
 
@@ -182,7 +182,7 @@ static void links_start(void *user, int64_t t0_ns)
 	w->t0_ns = t0_ns;
 }
 
-const struct live_observer watch_observer = {
+const struct observer watch_observer = {
 	NULL, on_state, on_report, on_done, on_fault, on_silence, on_tcp, on_tick};
 
 void watch_begin(struct watch *w, const struct job *job)
@@ -202,9 +202,9 @@ void watch_end(struct watch *w, int64_t wall_ns)
 }
 
 int world_run(struct world *w, const struct fault *faults, size_t n, struct watch *watch,
-	struct live_result *result)
+	struct outcome *result)
 {
-	struct live_observer observer = watch_observer;
+	struct observer observer = watch_observer;
 	int r;
 
 	observer.user = watch;

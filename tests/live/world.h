@@ -31,7 +31,7 @@ struct watch {
 	int fault_begins, fault_ends;
 	int silent[PARTICIPANTS_MAX], heard[PARTICIPANTS_MAX];
 	int tcp_samples;
-	struct live_tcp tcp;
+	struct tcp_sample tcp;
 	int64_t last_at[PARTICIPANTS_MAX];
 	bool out_of_order;
 	int ticks;
@@ -42,7 +42,7 @@ struct watch {
 };
 
 /* The callbacks of a watch; user is to be set to it. */
-extern const struct live_observer watch_observer;
+extern const struct observer watch_observer;
 void watch_begin(struct watch *w, const struct job *job);
 void watch_end(struct watch *w, int64_t wall_ns); /* ledgers that are not finished are */
 
@@ -52,7 +52,7 @@ void world_down(struct world *w);
 
 /* live_run with a watch; the ledgers are finished at the end. */
 int world_run(struct world *w, const struct fault *faults, size_t n, struct watch *watch,
-	struct live_result *result);
+	struct outcome *result);
 
 /* Runs a command inside a site; asserts that it succeeds. */
 void world_site_command(struct world *w, int site, const char *command);

@@ -13,7 +13,7 @@ static uint64_t carried; /* bytes, every direction */
 static int64_t late_ns;
 
 static void fake_stats(
-	const struct backend_run *run, int site, enum direction d, struct link_stats *out)
+	const void *links, int site, enum direction d, struct link_stats *out)
 {
 	memset(out, 0, sizeof *out);
 	out->sent_bytes = carried;
@@ -22,7 +22,6 @@ static void fake_stats(
 		histogram_add(&out->lateness, late_ns);
 }
 
-static const struct backend fake = {.name = "fake", .stats = fake_stats};
 static struct link_profile wan = {
 	.direction = {{.base = {.rate_bps = 100000000, .queue_bytes = 100000, .delay_ns = 10 * NS_PER_MS}},
 		{.base = {.rate_bps = 100000000, .queue_bytes = 100000, .delay_ns = 10 * NS_PER_MS}}},
@@ -36,7 +35,7 @@ struct fixture {
 	struct scenario s;
 	struct link_plan links;
 	struct observation o;
-	struct live_result live;
+	struct outcome live;
 	struct plan plan;
 	struct record *record;
 	struct record_case *c;
@@ -68,7 +67,7 @@ static struct fixture *make(void)
 	plan_make(&f.plan, &f.s);
 	f.live.n_participants = 2;
 	f.live.wall_ns = 12 * NS_PER_S;
-	f.o = (struct observation){.scenario = &f.s, .backend = &fake, .link_plan = &f.links};
+	f.o = (struct observation){.scenario = &f.s, .stats = fake_stats, .link_plan = &f.links};
 	f.record = record_new();
 	f.c = record_add_case(f.record, "case");
 	carried = 0;
@@ -110,7 +109,7 @@ static void judge(struct fixture *f, bool partial)
 {
 	const struct verdict_input in = {
 		.plan = &f->plan,
-		.live = &f->live,
+		.outcome = &f->live,
 		.relay_cpu = NAN,
 		.partial = partial,
 		.why_partial = "interrupted",
