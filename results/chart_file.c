@@ -137,7 +137,7 @@ int chart_begin(struct chart *c, const char *dir, const char *stem, int height, 
 		return r;
 	}
 	chart_add(c,
-		"# From this run's data; to make it again: cd charts && gnuplot %s.gp\n"
+		"# To make it again, in this folder: gnuplot %s.gp\n"
 		"reset\n"
 		"set encoding utf8\n"
 		"set terminal svg size %d,%d noenhanced font 'sans-serif,12' background rgb "

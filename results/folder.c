@@ -135,12 +135,12 @@ static int check_empty(const char *dir, struct error *err)
 	return 0;
 }
 
-static int make_named(char **out, const char *dir, struct error *err)
+int folder_make(const char *dir, struct error *err)
 {
 	int r;
 
 	if (!*dir)
-		return error_set(err, -EINVAL, STATUS_INPUT, "the run folder's name is empty");
+		return error_set(err, -EINVAL, STATUS_INPUT, "the folder's name is empty");
 	r = make_parents(dir);
 	if (!r && mkdir(dir, 0777) && errno != EEXIST)
 		r = -errno;
@@ -148,8 +148,16 @@ static int make_named(char **out, const char *dir, struct error *err)
 		return error_set(err, r, STATUS_INPUT,
 			"cannot create %s: one of the names before its last is a file", dir);
 	if (r)
-		return error_sys(err, r, "cannot create the run folder %s", dir);
-	r = check_empty(dir, err);
+		return error_sys(err, r, "cannot create the folder %s", dir);
+	return 0;
+}
+
+static int make_named(char **out, const char *dir, struct error *err)
+{
+	int r = folder_make(dir, err);
+
+	if (!r)
+		r = check_empty(dir, err);
 	if (!r)
 		*out = memory_string(dir);
 	return r;

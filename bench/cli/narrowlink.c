@@ -18,6 +18,7 @@ static const struct command *const commands[] = {
 	&command_profiles,
 	&command_doctor,
 	&command_report,
+	&command_published,
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
@@ -29,7 +30,7 @@ static void help(FILE *out)
 	      "accounts for every accelerator-second.\n\nCommands:\n",
 		out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-9s %-8s %s\n", commands[i]->name, commands[i]->arguments,
+		fprintf(out, "  %-9s %-10s %s\n", commands[i]->name, commands[i]->arguments,
 			commands[i]->summary);
 	fputs("\n  narrowlink COMMAND --help tells more.\n\n"
 	      "Examples:\n"

@@ -18,7 +18,7 @@ command=("$NARROWLINK" --version)
 check "--version" expect 0 '^narrowlink [0-9]+\.[0-9]+\.[0-9]+ '
 command=("$NARROWLINK" rum)
 check "unknown command is named" expect 2 "no command 'rum'"
-for name in run check profiles doctor report; do
+for name in run check profiles doctor report published; do
 	command=("$NARROWLINK" $name --help)
 	check "$name --help" expect 0 "Usage: narrowlink $name"
 	command=("$NARROWLINK" $name --frobnicate)
@@ -64,6 +64,22 @@ command=("$NARROWLINK" profiles)
 check "profiles with sources" expect 0 'geo-1g' 'source:'
 command=("$NARROWLINK" profiles --json)
 check "profiles --json is JSON" bash -c '"$@" | python3 -m json.tool' - "${command[@]}"
+command=("$NARROWLINK" published --list)
+check "published --list: tables with sources" expect 0 'streaming-diloco' 'arXiv 2503.09799'
+command=("$NARROWLINK" published web-simulator nowhere)
+check "an unknown published table, and those there are" expect 2 '"nowhere"' 'scaling-laws'
+command=("$NARROWLINK" published web-simulator decoupled-goodput)
+check "published: theirs, ours, ratio" expect 0 'theirs +96.3 +160.8' 'ratio +1.000' '20 cells'
+command=("$NARROWLINK" published --json)
+check "published --json is JSON" bash -c '"$@" | python3 -m json.tool' - "${command[@]}"
+command=("$NARROWLINK" published web-simulator --out "$work/good.yaml/charts")
+check "published --out below a file" expect 2 'is a file'
+if command -v gnuplot >/dev/null; then
+	command=("$NARROWLINK" published web-simulator --out "$work/made/charts")
+	check "published --out: charts" expect 0 'charts: '
+	check "and they are there" test -s "$work/made/charts/web-simulator.svg"
+	check "and the numbers" python3 -m json.tool "$work/made/charts/published.json"
+fi
 command=("$NARROWLINK" report "$work")
 check "report of what is no run folder" expect 2 'run.json' 'name a run.s folder'
 command=("$NARROWLINK" report "$work/nodir")

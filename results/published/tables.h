@@ -1,0 +1,10 @@
+/* The published tables, one file for each source; see published.h. */
+#pragma once
+
+#include "results/published/published.h"
+
+extern const struct published_table published_web_simulator, published_streaming_diloco,
+	published_scaling_laws, published_decoupled_goodput;
+
+#define PUBLISHED_ROWS(rows) sizeof rows / sizeof *rows, rows
+#define GBPS 1e9
