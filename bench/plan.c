@@ -117,7 +117,8 @@ static double unhidden(const struct plan *plan, const struct scenario *s)
 {
 	const struct job *job = &s->job;
 	double step_ns = (double)job->step_ns / fastest_speed(s);
-	double hidden = job->buckets ? step_ns * 2 / 3 : step_ns * job->overlap;
+	double backward = job->buckets ? step_ns * 2 / 3 * (1 - 1. / job->buckets) : 0;
+	double hidden = backward + step_ns * job->overlap;
 	double interval = step_ns * (double)plan->period / (double)plan->exchanges_per_period;
 	double stall = fmax(0, (double)plan->exchange_bound_ns - hidden);
 

@@ -46,7 +46,7 @@ struct job {
 	int quorum;                     /* K */
 	double grace;                   /* gamma, 0 <= gamma < 1 */
 	int64_t tokens;                 /* per learner and step */
-	int buckets;                    /* data-parallel: gradient buckets per step */
+	int buckets;                    /* parts of an exchange sent during the backward pass */
 	int64_t checkpoint_steps;       /* data-parallel: a checkpoint every so many steps; 0 none */
 	int64_t checkpoint_ns;          /* what one costs */
 	int64_t state_bytes;            /* what a participant that comes back fetches from a peer */

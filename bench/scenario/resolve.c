@@ -133,6 +133,8 @@ static int check_sizes(struct loader *l)
 		return loader_error(l, place(l, "workload.outer.fragments", "workload.parameters"),
 			"%d fragments of %s would be empty ones; at most \"fragments: %lld\"",
 			job->fragments, text, (long long)bytes);
+	bytes /= job->fragments;
+	quantity_format(text, sizeof text, QUANTITY_BYTES, bytes, true);
 	if ((l->uses & USE_BUCKETS) && job->buckets > bytes)
 		return loader_error(l, place(l, "workload.buckets", "workload.parameters"),
 			"%d buckets of %s would be empty ones; at most \"buckets: %lld\"",

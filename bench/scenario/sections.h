@@ -21,7 +21,7 @@ struct traits {
 	unsigned uses;
 	int bits;
 	int64_t period;
-	int fragments, overlap;
+	int fragments, overlap, buckets;
 };
 const struct traits *traits_of(const struct strategy *strategy);
 

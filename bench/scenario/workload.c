@@ -12,10 +12,10 @@
 
 /* Defaults: the papers' settings, see docs/formulas.md. */
 static const struct traits strategies[] = {
-	{&strategy_data_parallel, USE_BITS | USE_BUCKETS, 16, 1, 1, 0},
-	{&strategy_diloco, USE_OUTER | USE_BUCKETS, 16, 500, 1, 0},
-	{&strategy_streaming_diloco, USE_OUTER | USE_FRAGMENTS, 16, 100, 16, 1},
-	{&strategy_decoupled_diloco, USE_OUTER | USE_FRAGMENTS | USE_SYNCER, 4, 24, 24, 2},
+	{&strategy_data_parallel, USE_BITS | USE_BUCKETS, 16, 1, 1, 0, 128},
+	{&strategy_diloco, USE_OUTER | USE_BUCKETS, 16, 500, 1, 0, 128},
+	{&strategy_streaming_diloco, USE_OUTER | USE_FRAGMENTS | USE_BUCKETS, 16, 100, 16, 1, 1},
+	{&strategy_decoupled_diloco, USE_OUTER | USE_FRAGMENTS | USE_SYNCER, 4, 24, 24, 2, 0},
 };
 
 const struct traits *traits_of(const struct strategy *strategy)
@@ -329,11 +329,11 @@ const struct key workload_keys[] = {
 		.low = 1,
 		.high = 4096,
 		.use = USE_BUCKETS,
-		.fallback = "128",
+		.otherwise = "data-parallel, diloco 128, streaming-diloco 1",
 		.example = "32",
-		.help = "data-parallel, diloco: parts that become ready and are sent one after "
-			"another "
-			"during the backward pass"},
+		.help = "parts of an exchange that become ready and are sent one after another "
+			"during the backward pass (streaming-diloco: of a fragment; 1: when the "
+			"step ends)"},
 	{.name = "checkpoint",
 		.kind = KEY_SECTION,
 		.table = checkpoint_keys,
@@ -368,6 +368,8 @@ static void default_outer(struct loader *l)
 		job->bits = t->bits;
 	if (!(t->uses & USE_OUTER) || !node_get(outer, "period"))
 		job->period = t->period;
+	if (!(t->uses & USE_BUCKETS) || !node_find(l->root, "workload.buckets"))
+		job->buckets = t->buckets;
 	if (!(t->uses & USE_FRAGMENTS) || !node_get(outer, "fragments"))
 		job->fragments = t->fragments < job->period ? t->fragments : (int)job->period;
 	if (!(t->uses & USE_FRAGMENTS) || !node_get(outer, "overlap"))

@@ -13,13 +13,17 @@ void backward_release(struct backward *b)
 	rings_release(&b->rings);
 }
 
+int64_t bucket_ready_ns(int64_t step_ns, int bucket, int buckets)
+{
+	int64_t forward_ns = step_ns / 3;
+	__int128 backward_ns = step_ns - forward_ns;
+
+	return forward_ns + (int64_t)(backward_ns * (bucket + 1) / buckets);
+}
+
 static int64_t ready_ns(const struct backward *b, int bucket)
 {
-	int64_t forward_ns = b->step_ns / 3;
-	__int128 backward_ns = b->step_ns - forward_ns;
-
-	return b->started_ns + forward_ns +
-	       (int64_t)(backward_ns * (bucket + 1) / b->rt->job->buckets);
+	return b->started_ns + bucket_ready_ns(b->step_ns, bucket, b->rt->job->buckets);
 }
 
 static void start_bucket(struct backward *b, int64_t at_ns)

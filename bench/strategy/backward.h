@@ -14,6 +14,9 @@
 
 enum { TIMER_BUCKET, TIMER_CHECKPOINT };
 
+/* From the step's start until bucket k of `buckets` is ready: the last with the step's end. */
+int64_t bucket_ready_ns(int64_t step_ns, int bucket, int buckets);
+
 struct backward {
 	struct rt *rt;
 	struct rings rings;

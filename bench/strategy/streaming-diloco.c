@@ -3,6 +3,10 @@
  * training goes on; the merged fragment is applied tau steps after it was sent, and a learner
  * whose fragment is not merged by then stalls.
  *
+ * A fragment belongs to the step after which it counts as sent. It goes out in `buckets` parts
+ * during that step's backward pass, as each becomes ready: with one, at the step's end. Parts are
+ * numbered e B + k, and this number is their messages' round.
+ *
  * A crash breaks the exchanges under way; the others keep their steps, stall when a fragment is
  * due, and begin these exchanges again when the group is whole. A restarted learner fetches the
  * state of the last exchange finished anywhere and goes on from the step at which it was sent.
@@ -11,6 +15,7 @@
 
 #include "base/memory.h"
 #include "bench/collective.h"
+#include "bench/strategy/backward.h"
 #include "bench/strategy/fragments.h"
 #include "bench/strategy/group.h"
 
@@ -22,6 +27,8 @@ struct streaming {
 	int64_t sent;	  /* exchanges 1 .. sent have been begun, or wait for the group */
 	int64_t finished; /* exchanges 1 .. finished are */
 	int64_t since;	  /* the step at which this incarnation began */
+	int64_t started_ns, step_ns; /* the step under way */
+	int ready;	  /* of exchange sent + 1: parts begun during this step */
 	enum state state; /* as last told; STATE_IDLE at the start */
 	bool stalled;	  /* between two steps: the next one is due, or waits for a fragment */
 	bool stateless;
@@ -48,7 +55,7 @@ static void *create(struct rt *rt)
 	 * At most one exchange a step. A learner has tau + 1 under way past those it knows to
 	 * be finished, and a neighbour may know of as many more that are.
 	 */
-	rings_init(&s->rings, rt, 2 * rt->job->overlap + 4);
+	rings_init(&s->rings, rt, (2 * rt->job->overlap + 4) * rt->job->buckets);
 	return s;
 }
 
@@ -74,8 +81,40 @@ static void wait_state(struct streaming *s)
 	enter(s, s->group.whole ? STATE_EXPOSED_COMM : STATE_BARRIER_WAIT);
 }
 
+static void start_part(struct streaming *s, int64_t e, int k, int64_t at_ns)
+{
+	const struct job *job = s->rt->job;
+	int64_t number = e * job->buckets + k;
+	const struct rt_message label = {
+		.fragment = (uint16_t)exchange_fragment(job, e),
+		.round = (uint64_t)number,
+		.epoch = s->group.epoch,
+	};
+
+	rings_start(&s->rings, number, &label, share_of(exchange_bytes(job, e), k, job->buckets),
+		at_ns);
+}
+
+/* Those parts of the fragment that the step under way ends with, that are ready by now. */
+static void start_ready(struct streaming *s, int64_t at_ns)
+{
+	const struct job *job = s->rt->job;
+
+	if (!s->group.whole || s->stalled || exchange_step(job, s->sent + 1) != s->step + 1)
+		return;
+	for (; s->ready < job->buckets; s->ready++) {
+		int64_t ns = s->started_ns + bucket_ready_ns(s->step_ns, s->ready, job->buckets);
+
+		if (ns > at_ns) {
+			rt_timer(s->rt, TIMER_BUCKET, ns - at_ns);
+			return;
+		}
+		start_part(s, s->sent + 1, s->ready, at_ns);
+	}
+}
+
 /* Begins the next step, unless a fragment is due that is not merged. */
-static void next_step(struct streaming *s)
+static void next_step(struct streaming *s, int64_t at_ns)
 {
 	const struct job *job = s->rt->job;
 
@@ -90,19 +129,17 @@ static void next_step(struct streaming *s)
 		return;
 	}
 	enter(s, STATE_COMPUTE);
-	rt_compute(s->rt, job_step_ns(job, s->rt->self, s->step));
+	s->started_ns = at_ns;
+	s->step_ns = job_step_ns(job, s->rt->self, s->step);
+	rt_compute(s->rt, s->step_ns);
+	if (job->buckets > 1)
+		start_ready(s, at_ns);
 }
 
-static void start_exchange(struct streaming *s, int64_t e, int64_t at_ns)
+static void start_exchange(struct streaming *s, int64_t e, int from, int64_t at_ns)
 {
-	const struct job *job = s->rt->job;
-	const struct rt_message label = {
-		.fragment = (uint16_t)exchange_fragment(job, e),
-		.round = (uint64_t)exchange_round(job, e),
-		.epoch = s->group.epoch,
-	};
-
-	rings_start(&s->rings, e, &label, exchange_bytes(job, e), at_ns);
+	for (int k = from; k < s->rt->job->buckets; k++)
+		start_part(s, e, k, at_ns);
 }
 
 static void computed(struct streaming *s, int64_t at_ns)
@@ -112,7 +149,8 @@ static void computed(struct streaming *s, int64_t at_ns)
 	if (exchange_step(s->rt->job, s->sent + 1) == s->step) {
 		s->sent++;
 		if (s->group.whole)
-			start_exchange(s, s->sent, at_ns);
+			start_exchange(s, s->sent, s->ready, at_ns);
+		s->ready = 0;
 	}
 	s->stalled = true; /* until it is seen that nothing is due */
 }
@@ -131,18 +169,32 @@ static void merged(struct streaming *s, int64_t e)
 	s->finished = e;
 }
 
+/* All parts have come; the last is looked at first, since it mostly is the last to come. */
+static bool complete(const struct streaming *s, int64_t e)
+{
+	int64_t first = e * s->rt->job->buckets;
+
+	for (int64_t n = first + s->rt->job->buckets - 1; n >= first; n--) {
+		const struct ring *ring = rings_find(&s->rings, n);
+
+		if (!ring || !ring_complete(&s->rings, ring))
+			return false;
+	}
+	return true;
+}
+
 /* Exchanges count as finished in their order, whatever order the messages took. */
 static void finish_exchanges(struct streaming *s, int64_t at_ns)
 {
 	const struct job *job = s->rt->job;
-	const struct ring *ring;
 
-	while ((ring = rings_find(&s->rings, s->finished + 1)) && ring_complete(&s->rings, ring)) {
-		int64_t e = s->finished + 1;
+	while (complete(s, s->finished + 1)) {
+		int64_t e = s->finished + 1, first = e * job->buckets;
 
 		report_exchange(s->rt, exchange_round(job, e), exchange_fragment(job, e), 0,
-			at_ns - ring->started_ns);
-		rings_retire(&s->rings, e);
+			at_ns - rings_find(&s->rings, first)->started_ns);
+		for (int k = 0; k < job->buckets; k++)
+			rings_retire(&s->rings, first + k);
 		merged(s, e);
 		group_advance(&s->group, e);
 	}
@@ -151,6 +203,7 @@ static void finish_exchanges(struct streaming *s, int64_t at_ns)
 static void break_off(struct streaming *s)
 {
 	rings_clear(&s->rings);
+	s->ready = 0;
 	s->stateless = !s->group.own.has_state;
 	if (s->stateless)
 		enter(s, STATE_RECOVER);
@@ -175,19 +228,14 @@ static void fetched(struct streaming *s)
 	s->stalled = true;
 }
 
-static void message(struct streaming *s, const struct rt_event *event)
-{
-	const struct rt_message *m = &event->message;
-
-	rings_arrived(&s->rings, (int64_t)m->round * s->rt->job->fragments + m->fragment, m);
-}
-
 static void whole(struct streaming *s, int64_t at_ns)
 {
 	for (int64_t e = s->finished + 1; e <= s->sent; e++)
-		start_exchange(s, e, at_ns);
+		start_exchange(s, e, 0, at_ns);
 	if (s->stalled)
 		wait_state(s);
+	else
+		start_ready(s, at_ns);
 }
 
 static void event(void *self, struct rt *rt, const struct rt_event *event)
@@ -205,16 +253,23 @@ static void event(void *self, struct rt *rt, const struct rt_event *event)
 		s->stalled = true;
 	else if (event->kind == RT_COMPUTE)
 		computed(s, event->at_ns);
+	else if (event->kind == RT_TIMER)
+		start_ready(s, event->at_ns);
 	else if (group_owns_ring(&s->group, event))
-		message(s, event);
+		rings_arrived(&s->rings, (int64_t)event->message.round, &event->message);
 	finish_exchanges(s, event->at_ns);
 	if (s->stalled)
-		next_step(s);
+		next_step(s, event->at_ns);
 }
 
 static int64_t bytes_sent(const struct job *job, int participant, int64_t round)
 {
-	return ring_bytes_sent(exchange_bytes(job, round + 1), participant, job->n_learners);
+	int64_t sent = 0;
+
+	for (int k = 0; k < job->buckets; k++)
+		sent += ring_bytes_sent(share_of(exchange_bytes(job, round + 1), k, job->buckets),
+			participant, job->n_learners);
+	return sent;
 }
 
 static int64_t bound_ns(const struct job *job, int64_t alpha_ns, double goodput_bps)

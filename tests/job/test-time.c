@@ -129,9 +129,7 @@ static void infinite_links_cost_nothing(void **state)
 		job.step_spread = 0;
 		run(strategy_at(i)->name, &job, 0, 0, 1, &seen);
 		assert_near(seen.exchange_s,
-			strategy_at(i) == &strategy_data_parallel ? 2. / 3 * 7 / 8
-			: strategy_at(i) == &strategy_diloco	  ? 2. / 3 * 7 / 8
-								  : 0,
+			strategy_at(i) == &strategy_decoupled_diloco ? 0 : 2. / 3 * 7 / 8,
 			1e-8);
 		assert_near(
 			utilisation(&job, run(strategy_at(i)->name, &job, 0, 0, 1, &seen)), 1, 0);
@@ -182,6 +180,7 @@ static void streaming_follows_the_formula(void **state)
 
 			job.fragments = 3; /* I = 2 T */
 			job.overlap = tau;
+			job.buckets = 1;
 			job.steps = 24;
 			job.warmup = 6;
 			ring_bits = 1.5 * 8 * (double)job_fragment_bytes(&job, 0);
@@ -190,6 +189,37 @@ static void streaming_follows_the_formula(void **state)
 				10 * NS_PER_MS, 1, &seen);
 			assert_near(seen.exchange_s, x_s[i], 1e-6);
 			assert_near(utilisation(&job, r), 2 / (2 + stall), 1e-6);
+		}
+	}
+}
+
+/*
+ * In B buckets during the backward pass, without delay: the last is ready at the step's end, the
+ * first 2/3 (1 - 1/B) before. Stall as above, with that much hidden, while the link is never idle.
+ */
+static void streaming_hides_in_the_backward_pass(void **state)
+{
+	const double x_s[] = {0.3, 0.7, 1.1, 1.8, 2.2};
+	const int buckets[] = {1, 3, 16, 128};
+
+	for (size_t i = 0; i < 5 * 4; i++) {
+		for (int tau = 0; tau <= 1; tau++) {
+			struct job job = job_make(2, SYNCER_NONE);
+			double x = x_s[i / 4], stall;
+			int B = buckets[i % 4];
+			struct seen seen;
+
+			job.fragments = 3; /* I = 2 T */
+			job.overlap = tau;
+			job.buckets = B;
+			job.steps = 24;
+			job.warmup = 6;
+			stall = fmax(fmax(x - 2. / 3 * (1 - 1. / B), x / B) - tau, 0);
+			assert_near(utilisation(&job,
+					    run("streaming-diloco", &job,
+						    llround(8 * (double)job_fragment_bytes(&job, 0) / x),
+						    0, 1, &seen)),
+				2 / (2 + stall), .004);
 		}
 	}
 }
@@ -306,6 +336,7 @@ int main(void)
 		cmocka_unit_test(infinite_links_cost_nothing),
 		cmocka_unit_test(backward_overlap_follows_the_formula),
 		cmocka_unit_test(streaming_follows_the_formula),
+		cmocka_unit_test(streaming_hides_in_the_backward_pass),
 		cmocka_unit_test(decoupled_saturates_at_the_bound),
 		cmocka_unit_test(a_full_quorum_is_synchronous),
 		cmocka_unit_test(late_answers_stall_or_skip),
