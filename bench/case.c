@@ -35,6 +35,7 @@ struct stage {
 	double relay_cpu_start;
 	int64_t started_ns, flushed_ns;
 	bool interrupted;
+	bool not_begun;	      /* two sites could not connect, or the like */
 	struct error stopped; /* why tick stopped the run, if it did */
 };
 
@@ -45,9 +46,22 @@ static bool signalled(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
+static struct progress_state progress_of(const struct stage *st)
+{
+	const struct scenario *s = st->scenario;
+
+	return (struct progress_state){
+		.case_name = s->case_name[0] ? s->case_name : s->title,
+		.case_index = st->context->index,
+		.n_cases = st->context->n_cases,
+		.expected_s = (double)st->plan.expected_wall_ns / NS_PER_S,
+		.dilation = s->dilation,
+	};
+}
+
 static void update_progress(struct stage *st, int64_t at_ns)
 {
-	const struct case_context *x = st->context;
+	struct progress_state state = progress_of(st);
 	struct ledger_totals totals;
 	double fastest = 0;
 
@@ -56,17 +70,18 @@ static void update_progress(struct stage *st, int64_t at_ns)
 		for (enum direction d = UP; d < DIRECTIONS; d++)
 			fastest = fmax(fastest, st->observation.wire[i][d].last_1s_bps);
 	}
-	progress_update(x->progress, &(struct progress_state){
-		.case_name = st->scenario->case_name[0] ? st->scenario->case_name
-							: st->scenario->title,
-		.case_index = x->index,
-		.n_cases = x->n_cases,
-		.at_s = (double)at_ns / NS_PER_S,
-		.expected_s = (double)st->plan.expected_wall_ns / NS_PER_S,
-		.dilation = st->scenario->dilation,
-		.useful_work = totals.useful_work,
-		.wire_bps = fastest,
-	});
+	state.at_s = (double)at_ns / NS_PER_S;
+	state.useful_work = totals.useful_work;
+	state.wire_bps = fastest;
+	progress_update(st->context->progress, &state);
+}
+
+static void on_connecting(void *user, int n_up, int n_pairs)
+{
+	const struct stage *st = user;
+	const struct progress_state state = progress_of(st);
+
+	progress_connecting(st->context->progress, &state, n_up, n_pairs);
 }
 
 static int on_tick(void *user, int64_t at_ns)
@@ -97,7 +112,7 @@ static void on_links_start(void *user, int64_t t0_ns)
 	struct stage *st = user;
 	int pid = st->context->backend->pid(st->run);
 
-	st->started_ns = t0_ns;
+	st->started_ns = st->observation.t0_ns = t0_ns;
 	st->relay_cpu_start = pid ? host_cpu_s(pid) : NAN;
 	st->context->backend->start(st->run, t0_ns);
 }
@@ -137,6 +152,11 @@ static void link_counters(const void *links, int site, enum direction d, struct 
 	const struct stage *st = links;
 
 	st->context->backend->stats(st->run, site, d, out);
+}
+
+static void on_still(void *user, int p, int64_t at_ns, int64_t for_ns)
+{
+	observe_still(&((struct stage *)user)->observation, p, at_ns, for_ns);
 }
 
 static int set_up(struct stage *st, struct error *err)
@@ -180,6 +200,8 @@ static int run_live(struct stage *st, struct error *err)
 		.silence = on_silence,
 		.tcp = on_tcp,
 		.tick = on_tick,
+		.connecting = on_connecting,
+		.still = on_still,
 	};
 	struct error live_err = {0};
 	int r = live_run(st->scenario, st->topology, st->faults, st->n_faults, on_links_start,
@@ -190,8 +212,10 @@ static int run_live(struct stage *st, struct error *err)
 	/* A dead relay makes agents fail too: the first cause is the one to name. */
 	if (st->stopped.status == STATUS_HOLDS)
 		st->context->backend->verify(st->run, &st->stopped);
-	if (st->stopped.status == STATUS_HOLDS && r < 0)
+	if (st->stopped.status == STATUS_HOLDS && r < 0) {
+		st->not_begun = r == -ETIMEDOUT && live_err.status == STATUS_INVALID;
 		return error_set(err, r, live_err.status, "%s", live_err.text);
+	}
 	if (st->stopped.status != STATUS_HOLDS)
 		return error_set(err, -EIO, st->stopped.status, "%s", st->stopped.text);
 	if (st->interrupted)
@@ -219,6 +243,7 @@ static void record_case_of(struct stage *st, struct record_case *c, const struct
 		.relay_cpu = relay_share(st),
 		.partial = err->status != STATUS_HOLDS,
 		.why_partial = err->text,
+		.not_begun = st->not_begun,
 	};
 	struct error ignored = {0};
 

@@ -145,6 +145,15 @@ void observe_silence(void *user, int participant, int peer, bool silent, int64_t
 	event(o, participant, at_ns, silent ? "peer:silent" : "peer:heard", &about);
 }
 
+void observe_still(void *user, int participant, int64_t at_ns, int64_t for_ns)
+{
+	struct observation *o = user;
+	const struct rt_report about = {.a = -1, .b = -1, .c = -1, .amount = seconds(for_ns)};
+
+	o->still_ns[participant] += for_ns;
+	event(o, participant, at_ns, "agent:still", &about);
+}
+
 void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct tcp_sample *tcp)
 {
 	struct observation *o = user;
@@ -206,50 +215,64 @@ static uint64_t all_drops(const struct link_stats *stats)
 	return sum;
 }
 
-static void sample_direction(struct observation *o, int site, enum direction d, int64_t at_ns,
-	double span_s)
+/* The scenario's time for which the counters are true. */
+static int64_t time_of(const struct observation *o, const struct link_stats *stats, int64_t at_ns)
+{
+	if (!stats->at_ns)
+		return at_ns;
+	return (int64_t)((double)(stats->at_ns - o->t0_ns) / o->scenario->dilation);
+}
+
+static void write_sample(struct observation *o, int site, enum direction d, int64_t at_ns,
+	const struct link_stats *stats)
 {
 	const struct scenario *s = o->scenario;
-	struct wire_meter *m = &o->wire[site][d];
-	struct link_stats stats;
+	const struct wire_meter *m = &o->wire[site][d];
+	double span_s = seconds(at_ns - m->last_ns);
 	struct link_state link;
 	int64_t until_ns;
-	struct folder_sample row;
 
-	o->stats(o->links, site, d, &stats);
 	link_at(&o->link_plan->links[site][d], d, (int64_t)((double)at_ns * s->dilation), &link,
 		&until_ns);
-	if (m->ticks == 0)
-		m->first_bytes = m->last_bytes = stats.sent_bytes;
-	row = (struct folder_sample){
+	folder_sample(o->folder, &(struct folder_sample){
 		.case_index = o->case_index,
 		.t_s = seconds(at_ns),
 		.site = s->sites[site].name,
 		.direction = direction_name(d),
-		.wire_bps = (double)(stats.sent_bytes - m->last_bytes) * 8 / span_s,
+		.wire_bps = (double)(stats->sent_bytes - m->last_bytes) * 8 / span_s,
 		.limit_bps = (double)link.rate_bps * s->dilation,
-		.delivered_bps = (double)(stats.delivered_bytes - m->delivered_bytes) * 8 / span_s,
-		.drop_segments = (double)(all_drops(&stats) - m->drops),
+		.delivered_bps = (double)(stats->delivered_bytes - m->delivered_bytes) * 8 / span_s,
+		.drop_segments = (double)(all_drops(stats) - m->drops),
 		.delay_s = seconds(link.delay_ns) / s->dilation,
 		.down = link.down,
-	};
+	});
+}
+
+static void sample_direction(struct observation *o, int site, enum direction d, int64_t at_ns)
+{
+	struct wire_meter *m = &o->wire[site][d];
+	struct link_stats stats;
+
+	o->stats(o->links, site, d, &stats);
+	at_ns = time_of(o, &stats, at_ns);
+	if (m->ticks == 0)
+		m->first_bytes = m->last_bytes = stats.sent_bytes;
+	else if (at_ns <= m->last_ns)
+		return;
+	else if (o->folder)
+		write_sample(o, site, d, at_ns, &stats);
 	m->last_bytes = stats.sent_bytes;
 	m->delivered_bytes = stats.delivered_bytes;
 	m->drops = all_drops(&stats);
+	m->last_ns = at_ns;
 	meter_peak(m, at_ns);
-	if (o->folder && m->ticks > 1)
-		folder_sample(o->folder, &row);
 }
 
 void observe_links(struct observation *o, int64_t at_ns)
 {
-	double span_s = seconds(at_ns - o->last_tick_ns);
-
-	if (o->wire[0][UP].ticks && span_s <= 0)
-		return;
 	for (int site = 0; site < o->scenario->n_sites; site++) {
 		for (enum direction d = UP; d < DIRECTIONS; d++)
-			sample_direction(o, site, d, at_ns, span_s);
+			sample_direction(o, site, d, at_ns);
 	}
 	o->last_tick_ns = at_ns;
 }

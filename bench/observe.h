@@ -14,6 +14,7 @@
 struct wire_meter {
 	uint64_t first_bytes, last_bytes; /* sent_bytes at time zero and at the last tick */
 	uint64_t delivered_bytes, drops;  /* at the last tick */
+	int64_t last_ns;                  /* the time they are true for */
 	size_t ticks;
 	struct {
 		int64_t at_ns;
@@ -36,6 +37,8 @@ struct observation {
 	double payload_expected;       /* of all finished exchanges, warm-up included */
 	uint64_t merges, contributors; /* at syncers */
 	uint64_t silences;             /* times a peer was found silent */
+	int64_t still_ns[PARTICIPANTS_MAX]; /* its agent did not run, in all */
+	int64_t t0_ns;                 /* CLOCK_MONOTONIC of time zero, for the links' counters */
 	uint64_t retransmits[PARTICIPANTS_MAX][PARTICIPANTS_MAX];
 	struct wire_meter wire[SITES_MAX][DIRECTIONS];
 	int64_t last_tick_ns;
@@ -51,7 +54,11 @@ void observe_done(void *user, int participant, int64_t at_ns);
 void observe_fault(void *user, const struct fault *fault, bool begins, int64_t at_ns);
 void observe_silence(void *user, int participant, int peer, bool silent, int64_t at_ns);
 void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct tcp_sample *tcp);
-/* Samples every link direction. */
+void observe_still(void *user, int participant, int64_t at_ns, int64_t for_ns);
+/*
+ * Samples every link direction, as of the time that the backend says its counters are true for, or
+ * at_ns where it says none.
+ */
 void observe_links(struct observation *o, int64_t at_ns);
 /* Closes all ledgers that are still open. */
 void observation_end(struct observation *o, int64_t at_ns);

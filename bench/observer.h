@@ -38,6 +38,10 @@ struct observer {
 	 * to sample, but the run can be stopped.
 	 */
 	int (*tick)(void *user, int64_t at_ns);
+	/* before time zero, at every tick: n_up of n_pairs pairs on different sites are connected */
+	void (*connecting)(void *user, int n_up, int n_pairs);
+	/* the participant's agent did not run for so long (2 s of real time or more), until at_ns */
+	void (*still)(void *user, int participant, int64_t at_ns, int64_t for_ns);
 };
 
 struct tcp_sample {

@@ -20,40 +20,68 @@ void progress_begin(struct progress *p, FILE *out, bool quiet)
 	};
 }
 
+static void print_case(struct progress *p, const struct progress_state *s)
+{
+	if (s->n_cases > 1)
+		fprintf(p->out, "case %zu of %zu, ", s->case_index + 1, s->n_cases);
+	fprintf(p->out, "%s: ", s->case_name);
+}
+
 static void print_state(struct progress *p, const struct progress_state *s)
 {
 	double left_s = fmax(0, s->expected_s - s->at_s) * s->dilation;
 	char rate[32];
 
-	if (s->n_cases > 1)
-		fprintf(p->out, "case %zu of %zu, ", s->case_index + 1, s->n_cases);
+	print_case(p, s);
 	if (s->at_s <= s->expected_s)
-		fprintf(p->out, "%s: %.0f s of about %.0f s, %.0f s left", s->case_name, s->at_s,
-			s->expected_s, left_s);
+		fprintf(p->out, "%.0f s of about %.0f s, %.0f s left", s->at_s, s->expected_s,
+			left_s);
 	else
-		fprintf(p->out, "%s: %.0f s, expected were %.0f s", s->case_name, s->at_s,
-			s->expected_s);
+		fprintf(p->out, "%.0f s, expected were %.0f s", s->at_s, s->expected_s);
 	if (!isnan(s->useful_work))
 		fprintf(p->out, ", useful work %.1f %%", 100 * s->useful_work);
 	fprintf(p->out, ", busiest link %s",
 		quantity_format(rate, sizeof rate, QUANTITY_RATE, (int64_t)s->wire_bps, false));
 }
 
-void progress_update(struct progress *p, const struct progress_state *s)
+/* Whether it is time for another line; where it goes is cleared then. */
+static bool begin_line(struct progress *p)
 {
 	int64_t now = clock_now_ns();
 	int64_t every = p->terminal ? EVERY_TERMINAL_NS : EVERY_PLAIN_NS;
 
 	if (p->quiet || (p->printed_ns && now - p->printed_ns < every))
-		return;
+		return false;
 	p->printed_ns = now;
 	if (p->terminal)
 		fputs("\r\033[K", p->out);
-	print_state(p, s);
+	return true;
+}
+
+static void end_line(struct progress *p)
+{
 	if (!p->terminal)
 		fputc('\n', p->out);
 	p->open = p->terminal;
 	fflush(p->out);
+}
+
+void progress_update(struct progress *p, const struct progress_state *s)
+{
+	if (!begin_line(p))
+		return;
+	print_state(p, s);
+	end_line(p);
+}
+
+void progress_connecting(
+	struct progress *p, const struct progress_state *s, int n_up, int n_pairs)
+{
+	if (!begin_line(p))
+		return;
+	print_case(p, s);
+	fprintf(p->out, "connecting %d/%d", n_up, n_pairs);
+	end_line(p);
 }
 
 void progress_say(struct progress *p, const char *format, ...)

@@ -25,6 +25,9 @@ struct progress_state {
 };
 
 void progress_begin(struct progress *p, FILE *out, bool quiet);
+/* Before the case's time zero: so many of its pairs are connected. */
+void progress_connecting(
+	struct progress *p, const struct progress_state *s, int n_up, int n_pairs);
 void progress_update(struct progress *p, const struct progress_state *s);
 /* A sentence on a line of its own. */
 void progress_say(struct progress *p, const char *format, ...)

@@ -123,12 +123,10 @@ static void add_faults(struct record_case *c, const struct scenario *s,
 		const struct fault *f = &in->faults[i];
 		struct record_fault *out;
 
-		if (seconds(f->at_ns) > c->wall_s)
-			continue;
 		out = record_add_fault(c, fault_kind_name(f->kind), s->sites[f->site].name);
 		out->at_s = seconds(f->at_ns);
 		out->for_s = seconds(f->for_ns);
-		out->happened = true;
+		out->happened = out->at_s <= c->wall_s;
 	}
 }
 
@@ -186,6 +184,23 @@ static bool measured(const struct observation *o)
 	return false;
 }
 
+/* An agent that stood still computed nothing, whatever its timer said afterwards. */
+static void judge_agents(struct record_case *c, const struct observation *o)
+{
+	char name[96];
+
+	for (int p = 0; p < job_participants(&o->scenario->job); p++) {
+		if (!o->still_ns[p])
+			continue;
+		participant_name(o->scenario, p, name);
+		c->valid = false;
+		record_reason(c,
+			"the agent of %s did not run for %.1f s: it was stopped, or this machine is "
+			"too busy",
+			name, seconds(o->still_ns[p]));
+	}
+}
+
 static void judge_link(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in)
 {
@@ -220,7 +235,12 @@ static void judge_link(struct record_case *c, const struct observation *o,
 static void judge_fidelity(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in)
 {
-	c->valid = true;
+	c->valid = !in->not_begun;
+	if (in->not_begun) {
+		record_reason(c, "%s", in->why_partial);
+		return;
+	}
+	judge_agents(c, o);
 	if (!measured(o) && !in->partial) {
 		c->valid = false;
 		record_reason(c, "the run ended within its warm-up: nothing was measured");
@@ -229,12 +249,63 @@ static void judge_fidelity(struct record_case *c, const struct observation *o,
 		judge_link(c, o, in);
 }
 
+/* The first of some faults, for a sentence. */
+static void say_first(struct record_case *c, size_t n, const struct fault *f,
+	const struct scenario *s, const char *what)
+{
+	char at[32];
+
+	quantity_format(at, sizeof at, QUANTITY_TIME, f->at_ns, false);
+	if (n == 1)
+		record_note(c, "the %s of %s at %s %s", fault_kind_name(f->kind),
+			s->sites[f->site].name, at, what);
+	else
+		record_note(c, "%zu faults, the first a %s of %s at %s, %s", n,
+			fault_kind_name(f->kind), s->sites[f->site].name, at, what);
+}
+
+/* When the site's learner began what is measured; the first learner where it has none. */
+static int64_t measured_from_ns(const struct observation *o, int site)
+{
+	const struct ledger *l = &o->ledgers[site < o->scenario->job.n_learners ? site : 0];
+
+	return l->measuring ? l->from_ns : INT64_MAX;
+}
+
+/* Faults that the reader may count on although they cost nothing. */
+static void note_faults(struct record_case *c, const struct observation *o,
+	const struct verdict_input *in)
+{
+	const struct fault *after = NULL, *before = NULL;
+	size_t n_after = 0, n_before = 0;
+	char what[96], end[32];
+
+	for (size_t i = in->n_faults; i-- > 0;) {
+		const struct fault *f = &in->faults[i];
+
+		if (f->at_ns > in->outcome->wall_ns) {
+			after = f;
+			n_after++;
+		} else if (f->at_ns + f->for_ns <= measured_from_ns(o, f->site)) {
+			before = f;
+			n_before++;
+		}
+	}
+	quantity_format(end, sizeof end, QUANTITY_TIME, in->outcome->wall_ns, false);
+	snprintf(what, sizeof what, "did not happen: the run ended at %s", end);
+	if (n_after)
+		say_first(c, n_after, after, o->scenario, what);
+	if (n_before && measured(o))
+		say_first(c, n_before, before, o->scenario,
+			"cost nothing: over before the measured steps began");
+}
+
 static void add_notes(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in, const struct ledger_totals *totals)
 {
 	char limit[32];
 
-	if (o->n_exchanges == 0)
+	if (o->n_exchanges == 0 && !in->not_begun)
 		record_note(c, "no exchange finished in the time: nothing was merged");
 	if (o->n_exchanges && totals->pending_steps > 0)
 		record_note(c,
@@ -244,6 +315,8 @@ static void add_notes(struct record_case *c, const struct observation *o,
 		record_note(c, "the run's limit of %s ended it before all steps were done",
 			quantity_format(
 				limit, sizeof limit, QUANTITY_TIME, o->scenario->limit_ns, false));
+	if (!in->not_begun)
+		note_faults(c, o, in);
 	if (in->tcp && (in->tcp->prune_called || in->tcp->ofo_drop))
 		record_note(c,
 			"TCP was short of memory and dropped what had arrived (%" PRIu64
@@ -335,14 +408,16 @@ static void judge_expectations(struct record_case *c, const struct scenario *s,
 
 static void judge(struct record_case *c, const struct scenario *s, const struct verdict_input *in)
 {
+	bool partial = in->partial && !in->not_begun;
+
 	judge_expectations(c, s, in);
-	if (in->partial || !c->valid) {
+	if (partial || !c->valid) {
 		cleanup_free(&c->verdict);
 		cleanup_free(&c->because);
-		c->verdict = memory_string(in->partial ? "partial" : "invalid");
-		c->because = memory_string(in->partial ? in->why_partial : c->reasons[0]);
+		c->verdict = memory_string(partial ? "partial" : "invalid");
+		c->because = memory_string(partial ? in->why_partial : c->reasons[0]);
 	}
-	c->partial = in->partial;
+	c->partial = partial;
 }
 
 void verdict_make(struct record_case *c, const struct observation *o,

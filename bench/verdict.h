@@ -20,6 +20,7 @@ struct verdict_input {
 	bool simulated;             /* there was no link whose fidelity could be judged */
 	bool partial;               /* cut short by a signal or an error */
 	const char *why_partial;
+	bool not_begun;   /* cut short before time zero, by what makes the case invalid */
 };
 
 /* Fills c from the scenario alone: set values, assumptions, what the plan says. */

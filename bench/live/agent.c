@@ -4,7 +4,6 @@
  */
 #include "bench/live/agent.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "bench/live/probe.h"
 
 #define SAMPLE_NS (NS_PER_S / 2)
-#define PATIENCE 5 /* attempts to connect to a peer before giving up */
 
 enum phase { PHASE_CONNECTING, PHASE_CONNECTED, PHASE_RUNNING };
 
@@ -33,6 +31,7 @@ struct agent {
 	bool waited;			 /* joining: long enough */
 	struct loop_timer start;	 /* time zero; or how long to wait for connections */
 	struct loop_timer sample;
+	struct loop_timer pulse;
 	bool stop, failed;
 };
 
@@ -139,20 +138,15 @@ static void check_connected(struct agent *a)
 	}
 }
 
-static void fail_unconnected(struct agent *a)
+/* Names the first peer that is not there; the controller knows what lies between. */
+static void tell_unconnected(struct agent *a)
 {
-	char text[NEWS_TEXT], address[INET_ADDRSTRLEN];
-	int i = 0;
+	struct news news = {.kind = NEWS_UNCONNECTED};
 
-	while (i == a->setup->self || mesh_is_up(&a->mesh, i))
-		i++;
-	snprintf(text, sizeof text, "%s: no connection to %s at %s:%d within %.0f s: %s",
-		node_of(a, a->setup->self)->name, node_of(a, i)->name,
-		inet_ntop(AF_INET, &node_of(a, i)->address, address, sizeof address), MESH_PORT + i,
-		PATIENCE * a->setup->mesh.attempt_ns / 1e9,
-		a->mesh.peers[i]->last_error ? strerror(-a->mesh.peers[i]->last_error)
-					     : "nothing was heard");
-	fail(a, text);
+	while (news.peer == a->setup->self || mesh_is_up(&a->mesh, news.peer))
+		news.peer++;
+	news.code = a->mesh.peers[news.peer]->last_error;
+	outbox_put(&a->outbox, &news);
 }
 
 static void start_due(struct loop_timer *timer)
@@ -165,7 +159,7 @@ static void start_due(struct loop_timer *timer)
 		a->waited = true;
 		check_connected(a);
 	} else {
-		fail_unconnected(a);
+		tell_unconnected(a);
 	}
 }
 
@@ -177,6 +171,8 @@ static void mesh_up(struct mesh *mesh, int peer)
 
 	if (a->phase == PHASE_RUNNING)
 		actor_post(&a->actor, &event, actor_scenario_ns(&a->actor, a->loop.now_ns));
+	else
+		outbox_put(&a->outbox, &(struct news){.kind = NEWS_UP, .peer = peer});
 	check_connected(a);
 }
 
@@ -252,6 +248,15 @@ static void sample_due(struct loop_timer *timer)
 	loop_timer_set(&a->loop, timer, a->loop.now_ns + (int64_t)((double)SAMPLE_NS * dilation));
 }
 
+/* So that the controller sees that this process runs. */
+static void pulse_due(struct loop_timer *timer)
+{
+	struct agent *a = container_of(timer, struct agent, pulse);
+
+	counter_write(&a->setup->counters->alive_ns, (uint64_t)clock_now_ns());
+	loop_timer_set(&a->loop, timer, a->loop.now_ns + PULSE_NS);
+}
+
 static void obey(struct agent *a, const struct order *order)
 {
 	switch (order->kind) {
@@ -305,7 +310,8 @@ static int set_up(struct agent *a, struct error *err)
 		return r;
 	probe_init(&a->probe, &a->loop, &a->mesh, &a->outbox);
 	loop_timer_set(&a->loop, &a->start,
-		a->loop.now_ns + setup->mesh.attempt_ns * (own_incarnation(a) ? 1 : PATIENCE));
+		a->loop.now_ns + (own_incarnation(a) ? setup->mesh.attempt_ns : setup->connect_ns));
+	loop_timer_set(&a->loop, &a->pulse, a->loop.now_ns);
 	check_connected(a);
 	return 0;
 }
@@ -315,7 +321,8 @@ int agent_run(const struct agent_setup *setup)
 	struct agent a = {.setup = setup,
 		.control.ready = control_ready,
 		.start.fire = start_due,
-		.sample.fire = sample_due};
+		.sample.fire = sample_due,
+		.pulse.fire = pulse_due};
 	struct error err = {0};
 	bool ready;
 	int r;

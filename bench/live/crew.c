@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "bench/live/patience.h"
 
 #define NEWS_AT_ONCE 256
-#define ATTEMPT_NS (3 * NS_PER_S)
-#define ATTEMPT_RTTS 6
+#define STILL_NS (2 * NS_PER_S)
 #define BEAT_MAX_NS NS_PER_S
 #define BEAT_MIN_NS (20 * NS_PER_MS)
 #define BEATS_PER_SILENCE 4
@@ -23,29 +23,6 @@ static void member_ready(struct loop_source *source, uint32_t events);
 const char *crew_name(const struct crew *crew, int participant)
 {
 	return crew->setup.mesh.nodes[participant].name;
-}
-
-static int64_t one_way_ns(const struct scenario *s, int from, int to)
-{
-	const struct link_profile *out = &s->links[s->sites[from].link];
-	const struct link_profile *in = &s->links[s->sites[to].link];
-
-	return out->direction[UP].base.delay_ns + s->core_delay_ns[from][to] +
-	       in->direction[DOWN].base.delay_ns;
-}
-
-int64_t crew_rtt_ns(const struct crew *crew)
-{
-	const struct scenario *s = crew->scenario;
-	int64_t rtt, most = 0;
-
-	for (int i = 0; i < s->n_sites; i++)
-		for (int j = 0; j < i; j++) {
-			rtt = one_way_ns(s, i, j) + one_way_ns(s, j, i);
-			if (rtt > most)
-				most = rtt;
-		}
-	return (int64_t)((double)most * s->dilation);
 }
 
 static void fill_nodes(struct crew *crew)
@@ -66,6 +43,7 @@ static void fill_nodes(struct crew *crew)
 static void fill_setup(struct crew *crew)
 {
 	const struct scenario *s = crew->scenario;
+	const struct patience patience = patience_for(s);
 	int64_t beat = s->transport.silence_ns / BEATS_PER_SILENCE;
 
 	beat = beat > BEAT_MAX_NS ? BEAT_MAX_NS : beat;
@@ -73,7 +51,8 @@ static void fill_setup(struct crew *crew)
 	crew->setup.scenario = s;
 	crew->setup.mesh.n_nodes = crew->n;
 	crew->setup.mesh.connections = s->transport.connections;
-	crew->setup.mesh.attempt_ns = ATTEMPT_NS + ATTEMPT_RTTS * crew_rtt_ns(crew);
+	crew->setup.mesh.attempt_ns = patience.attempt_ns;
+	crew->setup.connect_ns = patience.connect_ns;
 	crew->setup.mesh.beat_ns = beat < BEAT_MIN_NS ? BEAT_MIN_NS : beat;
 	crew->setup.mesh.silence_ns = (int64_t)((double)s->transport.silence_ns * s->dilation);
 	fill_nodes(crew);
@@ -201,7 +180,23 @@ void crew_kill(struct crew *crew, int participant)
 		;
 	reap(m);
 	crew->counters[participant].flow = (struct live_flow){0};
+	crew->counters[participant].alive_ns = 0;
+	m->alive_ns = 0;
 	crew->setup.mesh.nodes[participant].incarnation++;
+}
+
+bool crew_stood_still(struct crew *crew, int participant, bool at_end, int64_t *for_ns)
+{
+	struct member *m = &crew->members[participant];
+	int64_t alive_ns = (int64_t)counter_read(&crew->counters[participant].alive_ns);
+	int64_t until_ns = at_end ? clock_now_ns() : alive_ns;
+	int64_t since_ns = at_end ? alive_ns : m->alive_ns;
+
+	m->alive_ns = alive_ns;
+	if (!m->pid || !since_ns || until_ns - since_ns < STILL_NS)
+		return false;
+	*for_ns = until_ns - since_ns;
+	return true;
 }
 
 void crew_tell(struct crew *crew, const struct order *order)

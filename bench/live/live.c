@@ -6,15 +6,19 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "bench/live/crew.h"
+#include "bench/live/patience.h"
 
 #define TICK_NS (100 * NS_PER_MS)
 #define START_NS (100 * NS_PER_MS) /* from the decision to time zero: for all to hear of it */
 #define DRAIN_POLL_NS (20 * NS_PER_MS)
 #define DRAIN_MAX_NS (10 * NS_PER_S)
 #define GRACE_NS (2 * NS_PER_S)
+#define OVERDUE_NS (3 * NS_PER_S)  /* after an agent should have said that it cannot connect */
+#define MEASURE_NS (10 * NS_PER_S) /* for the pings of all, but for the last answers */
 
 enum phase { CONNECTING, MEASURING, RUNNING, DRAINING, OVER };
 
@@ -41,7 +45,8 @@ struct live {
 	int64_t latest_ns; /* of what was told to the observer */
 	size_t n_actions, next_action;
 	struct action *actions;
-	struct loop_timer tick, act, limit, drain;
+	struct loop_timer tick, act, limit, drain, overdue;
+	int n_up; /* pairs on different sites that are connected, before the start */
 	int64_t drain_until_ns;
 };
 
@@ -74,9 +79,21 @@ static void observe_state(struct live *l, int participant, int64_t at_ns, enum s
 		l->observer->state(l->observer->user, participant, at_ns, state);
 }
 
+/* Tells of agents that did not run: those that do again, and at_end those that still do not. */
+static void observe_still(struct live *l, bool at_end)
+{
+	int64_t for_ns, at_ns = l->t0_ns ? scenario_ns(l, clock_now_ns()) : 0;
+
+	for (int i = 0; i < l->crew.n; i++)
+		if (crew_stood_still(&l->crew, i, at_end, &for_ns) && l->observer->still)
+			l->observer->still(l->observer->user, i, at_ns,
+				(int64_t)((double)for_ns / l->scenario->dilation));
+}
+
 /* The run is over as far as results are concerned. */
 static void finish(struct live *l, enum run_end end, int64_t at_ns)
 {
+	observe_still(l, true);
 	l->out->end = end;
 	l->end_ns = l->out->wall_ns = at_ns;
 	loop_timer_cancel(&l->loop, &l->tick);
@@ -135,12 +152,95 @@ static bool is_exchange(const struct news *news)
 	return news->kind == NEWS_REPORT && news->report.kind == REPORT_EXCHANGE;
 }
 
+static bool share_site(const struct live *l, int a, int b)
+{
+	return job_site(&l->scenario->job, a) == job_site(&l->scenario->job, b);
+}
+
+/* Of participants that have links between them. */
+static int n_pairs(const struct live *l)
+{
+	int n = 0;
+
+	for (int a = 0; a < l->crew.n; a++)
+		for (int b = 0; b < a; b++)
+			n += !share_site(l, a, b);
+	return n;
+}
+
+static const char *site_name(const struct live *l, int participant)
+{
+	return l->scenario->sites[job_site(&l->scenario->job, participant)].name;
+}
+
+/* What keeps two sites from connecting, as far as it is known. */
+static void describe_obstacle(struct live *l, int a, int b, int code, char *text, size_t size)
+{
+	const struct scenario *s = l->scenario;
+	int from = job_site(&s->job, a), to = job_site(&s->job, b);
+	double there = 100 * patience_loss(s, from, to), back = 100 * patience_loss(s, to, from);
+	int64_t for_ns;
+	int still = crew_stood_still(&l->crew, a, true, &for_ns)   ? a
+		    : crew_stood_still(&l->crew, b, true, &for_ns) ? b
+								   : -1;
+
+	if (still >= 0)
+		snprintf(text, size, "the agent of %s has not run for %.1f s", site_name(l, still),
+			(double)for_ns / NS_PER_S);
+	else if (code && code != -ETIMEDOUT)
+		snprintf(text, size, "%s", strerror(-code));
+	else if (there > 0 || back > 0)
+		snprintf(text, size,
+			"the links between them lose %.3g %% of the segments there and %.3g %% back, "
+			"too many for TCP to open its connections",
+			there, back);
+	else
+		snprintf(text, size,
+			"nothing was heard, though the links between them lose nothing: this machine "
+			"may be too busy");
+}
+
+static void cannot_connect(struct live *l, int a, int b, int code)
+{
+	char obstacle[512];
+
+	describe_obstacle(l, a, b, code, obstacle, sizeof obstacle);
+	fail(l, error_set(l->err, -ETIMEDOUT, STATUS_INVALID,
+			"%s and %s could not connect within %.0f s: %s", site_name(l, a),
+			site_name(l, b), (double)l->crew.setup.connect_ns / NS_PER_S, obstacle));
+}
+
+/* Nobody said that it cannot go on, but one has not said that it can. */
+static void overdue_due(struct loop_timer *timer)
+{
+	struct live *l = container_of(timer, struct live, overdue);
+	const char *what = l->phase == CONNECTING ? "connect" : "measure its idle links";
+	int64_t for_ns = 0;
+	int i = 0;
+
+	while (i < l->crew.n - 1 && (l->phase == CONNECTING ? l->crew.members[i].connected
+							  : l->crew.members[i].measured))
+		i++;
+	if (crew_stood_still(&l->crew, i, true, &for_ns))
+		fail(l, error_set(l->err, -ETIMEDOUT, STATUS_INVALID,
+				"%s did not %s: its agent has not run for %.1f s", site_name(l, i),
+				what, (double)for_ns / NS_PER_S));
+	else
+		fail(l, error_set(l->err, -ETIMEDOUT, STATUS_INVALID,
+				"%s did not %s in time: this machine is too busy",
+				site_name(l, i), what));
+}
+
 static void on_news(struct crew *crew, int participant, const struct news *news)
 {
 	struct live *l = live_of(crew);
 
 	if (news->kind == NEWS_FAILED && l->phase < OVER)
 		fail(l, error_set(l->err, -EIO, STATUS_MACHINE, "%s", news->text));
+	else if (news->kind == NEWS_UNCONNECTED && l->phase == CONNECTING)
+		cannot_connect(l, participant, news->peer, news->code);
+	else if (news->kind == NEWS_UP)
+		l->n_up += participant > news->peer && !share_site(l, participant, news->peer);
 	else if (news->kind == NEWS_RTT)
 		on_rtt(l, participant, news);
 	else if (news->at_ns <= l->end_ns)
@@ -179,6 +279,9 @@ static void tick_due(struct loop_timer *timer)
 	int64_t at_ns = running ? scenario_ns(l, clock_now_ns()) : -1;
 
 	loop_timer_set(&l->loop, timer, timer->node.at_ns + TICK_NS);
+	observe_still(l, false);
+	if (l->phase == CONNECTING && l->observer->connecting)
+		l->observer->connecting(l->observer->user, l->n_up, n_pairs(l));
 	if (l->observer->tick && l->observer->tick(l->observer->user, at_ns))
 		finish(l, END_STOPPED, at_ns < 0 ? 0 : at_ns);
 }
@@ -298,6 +401,7 @@ static void make_actions(struct live *l, const struct fault *faults, size_t n)
 static void start(struct live *l)
 {
 	l->phase = RUNNING;
+	loop_timer_cancel(&l->loop, &l->overdue);
 	l->t0_ns = clock_now_ns() + START_NS;
 	if (l->links_start)
 		l->links_start(l->observer->user, l->t0_ns);
@@ -319,6 +423,8 @@ static void settle(struct loop *loop)
 	}
 	if (l->phase == CONNECTING && connected) {
 		l->phase = MEASURING;
+		loop_timer_set(&l->loop, &l->overdue,
+			l->loop.now_ns + l->crew.setup.mesh.attempt_ns + MEASURE_NS);
 		crew_tell(&l->crew, &(struct order){.kind = ORDER_MEASURE});
 	} else if (l->phase == MEASURING && measured) {
 		start(l);
@@ -334,6 +440,8 @@ static void run(struct live *l)
 	if (r < 0)
 		fail(l, r);
 	loop_timer_set(&l->loop, &l->tick, l->loop.now_ns + TICK_NS);
+	loop_timer_set(&l->loop, &l->overdue,
+		l->loop.now_ns + l->crew.setup.connect_ns + OVERDUE_NS);
 	while (l->phase != OVER) {
 		r = loop_once(&l->loop);
 		if (r < 0)
@@ -373,7 +481,8 @@ int live_run(const struct scenario *s, const struct topology *t, const struct fa
 		.tick.fire = tick_due,
 		.act.fire = act_due,
 		.limit.fire = limit_due,
-		.drain.fire = drain_due};
+		.drain.fire = drain_due,
+		.overdue.fire = overdue_due};
 	for (int i = 0; i < SITES_MAX; i++)
 		for (int j = 0; j < SITES_MAX; j++)
 			result->idle_rtt_ns[i][j] = -1;

@@ -10,9 +10,12 @@
 #include "bench/live/mesh.h"
 
 #define NEWS_TEXT 512
+#define PULSE_NS (250 * NS_PER_MS)
 
 enum news_kind {
+	NEWS_UP,	/* a peer is up, and the run has not begun */
 	NEWS_CONNECTED, /* every peer is up */
+	NEWS_UNCONNECTED, /* one is not, and the time for it is over; code says why */
 	NEWS_RTT,	/* idle round trip to a peer's site, real time; -1: no answer */
 	NEWS_MEASURED,	/* all of them are told */
 	NEWS_STATE,
@@ -32,6 +35,7 @@ struct news {
 		enum state state;
 		bool silent;
 		int64_t rtt_ns;
+		int code; /* negative errno of the last attempt; 0: nothing was heard */
 		struct rt_report report;
 		struct tcp_sample tcp;
 	};
@@ -69,6 +73,7 @@ struct live_flow {
 struct live_counters {
 	struct traffic link, local;
 	struct live_flow flow;
+	uint64_t alive_ns; /* when its loop last went round, as of PULSE_NS ago; 0: not yet */
 } __attribute__((aligned(64)));
 
 static inline void counter_write(uint64_t *counter, uint64_t value)

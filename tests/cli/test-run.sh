@@ -72,6 +72,23 @@ hang() {
 }
 check "a relay that was stopped: status 4" hang
 
+# A link on which no connection opens: that case is invalid, with the reason, and the next is run.
+lossy() {
+	"$NARROWLINK" run "$work/small.yaml" --set run.limit='10 s' --out "$work/lossy" \
+		--set links.wan.delay='20 ms' --set 'matrix={links.wan.loss: [90 %, 0 %]}' >"$work/lossy.out" 2>&1
+	local status=$?
+	cat "$work/lossy.out"
+	[ $status -eq 4 ] && grep -q 'connecting 0/' "$work/lossy.out" &&
+		grep -q 'could not connect within .* lose 99 %' "$work/lossy.out" &&
+		python3 - "$work/lossy/run.json" <<PY
+import json, sys
+a, b = json.load(open(sys.argv[1]))["cases"]
+ok = a["verdict"] == "invalid" and not a["valid"]["ok"] and not a.get("partial")
+sys.exit(not (ok and "could not connect" in a["because"] and "needed" in b and not b["because"].startswith("not run")))
+PY
+}
+check "a case that cannot connect is invalid; the next one runs" lossy
+
 # Failures far more frequent than anything can be restarted: the limit still ends the run.
 check "restless faults are refused" bash -c '! "$1" check "$2" --set "faults=[{kind: crash, target: learner, mtbf: 1 us, repair: 1 us}]"' - "$NARROWLINK" "$work/small.yaml"
 

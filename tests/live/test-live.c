@@ -2,6 +2,8 @@
  * Live runs without faults: every byte accounted for, states that sum to the wall time, agents
  * that are where and what they should be.
  */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,6 +232,74 @@ static void agents_are_bare(void **state)
 	world_down(&w);
 }
 
+/* Stopped from the fourth tick on, for the ticks that the test says; the others run on. */
+static int stop_oslo(struct watch *w, int64_t at_ns)
+{
+	const int *ticks = w->context;
+	int pid = world_pid_named("nl:oslo");
+
+	if (w->ticks == 4)
+		assert_int_equal(kill(pid, SIGSTOP), 0);
+	if (w->ticks == 4 + *ticks)
+		assert_int_equal(kill(pid, SIGCONT), 0);
+	return w->ticks > 30;
+}
+
+/*
+ * An agent that does not run for 2.3 s is told, once, and nobody else; shorter stops are not. One
+ * that stands still when the run ends is told then.
+ */
+static void a_stopped_agent_is_named(void **state)
+{
+	static const struct {
+		int ticks, stills;
+	} cases[] = {{23, 1}, {1000, 1}, {5, 0}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		int ticks = cases[i].ticks;
+		struct watch watch = {.on_tick = stop_oslo, .context = &ticks};
+		struct outcome result;
+		struct world w;
+
+		world_up(&w, 3, &strategy_exchange);
+		w.s.job.steps = 1000000;
+		assert_int_equal(world_run(&w, NULL, 0, &watch, &result), 0);
+		assert_int_equal(watch.stills[1], cases[i].stills);
+		assert_true(watch.stills[0] == 0 && watch.stills[2] == 0);
+		if (cases[i].stills)
+			assert_true(watch.still_ns >= 2 * NS_PER_S);
+		assert_int_equal(world_pid_named("nl:oslo"), 0);
+		world_down(&w);
+	}
+}
+
+static int stop_oslo_at_once(struct watch *w, int64_t at_ns)
+{
+	int pid = world_pid_named("nl:oslo");
+
+	if (w->ticks == 1)
+		assert_int_equal(kill(pid, SIGSTOP), 0);
+	return 0;
+}
+
+/* Before the start it would be waited for in vain; connecting has a bound of 15 s here. */
+static void an_agent_that_never_runs_ends_the_wait(void **state)
+{
+	struct watch watch = {.on_tick = stop_oslo_at_once};
+	struct outcome result;
+	struct world w;
+
+	world_up(&w, 2, &strategy_exchange);
+	world_site_command(&w, 1, "ip link set " SITE_DEVICE " down");
+	assert_int_equal(world_run(&w, NULL, 0, &watch, &result), -ETIMEDOUT);
+	assert_int_equal(w.err.status, STATUS_INVALID);
+	assert_non_null(strstr(w.err.text, "could not connect within 15 s: the agent of oslo has "
+					   "not run for 1"));
+	assert_int_equal(watch.n_up, 0);
+	assert_int_equal(watch.n_pairs, 1);
+	world_down(&w);
+}
+
 static void tcp_is_sampled(void **state)
 {
 	struct world w;
@@ -259,6 +329,8 @@ int main(void)
 		cmocka_unit_test(limit_ends_the_run),
 		cmocka_unit_test(tick_stops_the_run),
 		cmocka_unit_test(agents_are_bare),
+		cmocka_unit_test(a_stopped_agent_is_named),
+		cmocka_unit_test(an_agent_that_never_runs_ends_the_wait),
 		cmocka_unit_test(tcp_is_sampled),
 	};
 

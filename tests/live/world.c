@@ -57,6 +57,7 @@ static void set_scenario(struct world *w, const struct strategy *strategy)
 	for (int i = 0; i < w->n_sites; i++) {
 		s->job.speed[i] = 1;
 		s->sites[i].accelerators = 1;
+		snprintf(s->sites[i].name, sizeof s->sites[i].name, "%s", w->t->sites[i].name);
 	}
 }
 
@@ -175,6 +176,23 @@ static int on_tick(void *user, int64_t at_ns)
 	return w->on_tick ? w->on_tick(w, at_ns) : 0;
 }
 
+static void on_connecting(void *user, int n_up, int n_pairs)
+{
+	struct watch *w = user;
+
+	assert_true(n_up >= w->n_up && n_up <= n_pairs);
+	w->n_up = n_up;
+	w->n_pairs = n_pairs;
+}
+
+static void on_still(void *user, int p, int64_t at_ns, int64_t for_ns)
+{
+	struct watch *w = user;
+
+	w->stills[p]++;
+	w->still_ns = for_ns > w->still_ns ? for_ns : w->still_ns;
+}
+
 static void links_start(void *user, int64_t t0_ns)
 {
 	struct watch *w = user;
@@ -183,7 +201,8 @@ static void links_start(void *user, int64_t t0_ns)
 }
 
 const struct observer watch_observer = {
-	NULL, on_state, on_report, on_done, on_fault, on_silence, on_tcp, on_tick};
+	NULL, on_state, on_report, on_done, on_fault, on_silence, on_tcp, on_tick, on_connecting,
+	on_still};
 
 void watch_begin(struct watch *w, const struct job *job)
 {

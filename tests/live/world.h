@@ -30,6 +30,9 @@ struct watch {
 	int steps[PARTICIPANTS_MAX];
 	int fault_begins, fault_ends;
 	int silent[PARTICIPANTS_MAX], heard[PARTICIPANTS_MAX];
+	int stills[PARTICIPANTS_MAX];
+	int64_t still_ns; /* the longest */
+	int n_up, n_pairs; /* as last told before time zero */
 	int tcp_samples;
 	struct tcp_sample tcp;
 	int64_t last_at[PARTICIPANTS_MAX];

@@ -52,6 +52,23 @@ static void unknown_useful_work_is_left_out(void **state)
 		"claim: 50 s of about 110 s, 120 s left, busiest link 839 Mbit/s\ndone 7\n");
 }
 
+static void connecting_is_counted(void **state)
+{
+	char text[256];
+	FILE *f = tmpfile();
+	struct progress p;
+	size_t n;
+
+	progress_begin(&p, f, false);
+	progress_connecting(&p, &half, 12, 56);
+	progress_connecting(&p, &half, 13, 56); /* too soon */
+	rewind(f);
+	n = fread(text, 1, sizeof text - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	assert_string_equal(text, "case 2 of 4, claim: connecting 12/56\n");
+}
+
 static void quiet_is_quiet(void **state)
 {
 	assert_string_equal(printed(true, &half), "");
@@ -62,6 +79,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pipe_gets_plain_lines),
 		cmocka_unit_test(unknown_useful_work_is_left_out),
+		cmocka_unit_test(connecting_is_counted),
 		cmocka_unit_test(quiet_is_quiet),
 	};
 
