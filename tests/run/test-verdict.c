@@ -2,128 +2,9 @@
  * The observer and the verdict on a made-up case whose figures are known: two learners, ten
  * steps of 1 s, one of them down for a while, links that carried what a fake backend says.
  */
-#include <math.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "bench/verdict.h"
-#include "tests/test.h"
-
-static uint64_t carried; /* bytes, every direction */
-static int64_t late_ns;
-
-static void fake_stats(
-	const void *links, int site, enum direction d, struct link_stats *out)
-{
-	memset(out, 0, sizeof *out);
-	out->sent_bytes = carried;
-	out->drop_segments[DROP_RANDOM] = 3;
-	if (d == DOWN)
-		histogram_add(&out->lateness, late_ns);
-}
-
-static struct link_profile wan = {
-	.direction = {{.base = {.rate_bps = 100000000, .queue_bytes = 100000, .delay_ns = 10 * NS_PER_MS}},
-		{.base = {.rate_bps = 100000000, .queue_bytes = 100000, .delay_ns = 10 * NS_PER_MS}}},
-};
-static struct expectation expect[] = {
-	{METRIC_USEFUL_WORK, EXPECT_GE, .75},
-	{METRIC_WIRE_RATE, EXPECT_LE, 100e6},
-};
-
-struct fixture {
-	struct scenario s;
-	struct link_plan links;
-	struct observation o;
-	struct outcome live;
-	struct plan plan;
-	struct record *record;
-	struct record_case *c;
-};
-
-static struct fixture *make(void)
-{
-	static struct fixture f;
-	struct job *job = &f.s.job;
-
-	memset(&f, 0, sizeof f);
-	*job = (struct job){.n_learners = 2, .parameters = 1000, .bits = 16, .step_ns = NS_PER_S,
-		.speed = {1, 1}, .steps = 10, .period = 1, .fragments = 1, .buckets = 1};
-	f.s.dilation = 1;
-	f.s.n_sites = 2;
-	f.s.n_links = 1;
-	f.s.links = &wan;
-	f.s.strategy = strategy_find("data-parallel");
-	f.s.expect = expect;
-	f.s.n_expect = 2;
-	f.s.limit_ns = 100 * NS_PER_S;
-	for (int i = 0; i < 2; i++) {
-		snprintf(f.s.sites[i].name, sizeof f.s.sites[i].name, "site-%d", i + 1);
-		f.s.sites[i].accelerators = 8;
-		f.links.links[i][UP] = f.links.links[i][DOWN] = wan.direction[UP];
-		for (int j = 0; j < 2; j++)
-			f.live.idle_rtt_ns[i][j] = 40 * NS_PER_MS + 100 * NS_PER_US;
-	}
-	plan_make(&f.plan, &f.s);
-	f.live.n_participants = 2;
-	f.live.wall_ns = 12 * NS_PER_S;
-	f.o = (struct observation){.scenario = &f.s, .stats = fake_stats, .link_plan = &f.links};
-	f.record = record_new();
-	f.c = record_add_case(f.record, "case");
-	carried = 0;
-	late_ns = 50 * NS_PER_US;
-	observation_begin(&f.o);
-	return &f;
-}
-
-static void step(struct fixture *f, int p, int64_t at_ns, int64_t n)
-{
-	observe_report(&f->o, p, at_ns, &(struct rt_report){.kind = REPORT_STEP, .a = n});
-	observe_report(&f->o, p, at_ns, &(struct rt_report){.kind = REPORT_EXCHANGE, .a = n, .amount = .2});
-	observe_report(&f->o, p, at_ns, &(struct rt_report){.kind = REPORT_USEFUL, .amount = 1});
-}
-
-/* Both learners: 1 s compute and 0.2 s exposed communication, ten times; 12 s in all. */
-static void play(struct fixture *f)
-{
-	observe_links(&f->o, 0);
-	for (int p = 0; p < 2; p++)
-		observe_report(&f->o, p, 0, &(struct rt_report){.kind = REPORT_MEASURE});
-	for (int64_t n = 0; n < 10; n++) {
-		int64_t at_ns = n * 1200 * NS_PER_MS;
-
-		for (int p = 0; p < 2; p++) {
-			observe_state(&f->o, p, at_ns, STATE_COMPUTE);
-			observe_state(&f->o, p, at_ns + NS_PER_S, STATE_EXPOSED_COMM);
-			step(f, p, at_ns + 1200 * NS_PER_MS, n);
-		}
-		for (int64_t t = 100; t <= 1200; t += 100) {
-			carried += 500000; /* 40 Mbit/s */
-			observe_links(&f->o, at_ns + t * NS_PER_MS);
-		}
-	}
-	observation_end(&f->o, f->live.wall_ns);
-}
-
-static void judge(struct fixture *f, bool partial)
-{
-	const struct verdict_input in = {
-		.plan = &f->plan,
-		.outcome = &f->live,
-		.relay_cpu = NAN,
-		.partial = partial,
-		.why_partial = "interrupted",
-	};
-
-	verdict_plan(f->c, &f->s, &f->plan);
-	verdict_make(f->c, &f->o, &in);
-}
-
-static void release(struct fixture *f)
-{
-	observation_release(&f->o);
-	record_free(f->record);
-}
+#include "tests/run/played.h"
 
 static void figures_are_those_played(void **state)
 {
@@ -166,13 +47,12 @@ static void a_failed_expectation_says_which(void **state)
 {
 	struct fixture *f = make();
 
-	expect[0].value = .9;
+	f->expect[0].value = .9;
 	play(f);
 	judge(f, false);
 	assert_string_equal(f->c->verdict, "fails");
 	assert_non_null(strstr(f->c->because, "useful_work 83.3 %, expected >= 90.0 %"));
 	assert_int_equal(verdict_status(f->record), STATUS_FAILED);
-	expect[0].value = .75;
 	release(f);
 }
 
@@ -193,7 +73,7 @@ static void a_late_relay_is_invalid(void **state)
 {
 	struct fixture *f = make();
 
-	late_ns = 2 * NS_PER_MS; /* 5 % of 20 ms one way is 1 ms */
+	f->late_ns = 2 * NS_PER_MS; /* 5 % of 20 ms one way is 1 ms */
 	play(f);
 	judge(f, false);
 	assert_string_equal(f->c->verdict, "invalid");
@@ -258,7 +138,7 @@ static void a_burst_is_seen_in_the_peak_only(void **state)
 	observe_links(&f->o, 0);
 	observe_report(&f->o, 0, 0, &(struct rt_report){.kind = REPORT_MEASURE});
 	for (int tick = 1; tick <= 100; tick++) {
-		carried += tick > 40 && tick <= 50 ? 1000000 : 0; /* 80 Mbit/s for one second */
+		f->carried += tick > 40 && tick <= 50 ? 1000000 : 0; /* 80 Mbit/s for one second */
 		observe_links(&f->o, tick * 100 * NS_PER_MS);
 	}
 	f->live.wall_ns = 10 * NS_PER_S;
