@@ -35,7 +35,7 @@ struct link_stats {
 	uint64_t queue_high_bytes; /* high-water mark */
 	/*
 	 * DOWN: actual minus due time of what was handed to the site. UP: how long what came from
-	 * the site may have waited before it was seen, at most.
+	 * the site may have waited, at most, before its time on the link began.
 	 */
 	struct histogram lateness;
 };

@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "emu/relay/arrivals.h"
 #include "emu/relay/direction.h"
 #include "emu/relay/engine.h"
 #include "emu/relay/writer.h"
@@ -31,9 +32,11 @@
 #define INLINE_BURST 4		 /* packets a turn that are not worth waking the writer */
 #define DELIVER_BURST 32	 /* packets to all sites in one turn */
 #define SPIN_NS (10 * NS_PER_US) /* setting the timer and waking up cost more than this */
-#define LONG_SLEEP_NS (3 * NS_PER_MS)
+#define SLEEP_NS (300 * NS_PER_US) /* a sleep longer than this is late to end by up to ... */
+#define SPIN_AFTER_SLEEP_NS (100 * NS_PER_US)
+#define LONG_SLEEP_NS (10 * NS_PER_MS)
 #define EARLY_NS (2 * NS_PER_MS) /* a long sleep ends so much before what is due */
-#define SPIN_AFTER_LONG_NS (70 * NS_PER_US)
+#define NAP_NS (200 * NS_PER_US)
 #define TALLY_NS NS_PER_MS
 #define PRIORITY 10 /* in SCHED_FIFO: above everyone who does not ask for more */
 #define FILES_MAX (SITES_MAX + 4)
@@ -46,10 +49,12 @@ struct loop {
 	struct pool *pool;
 	struct engine *engine;
 	struct writer *writer;
+	struct arrivals *arrivals;
 	int n_inline; /* packets written by the loop itself in this turn */
 	int epoll_fd, timer_fd;
 	int64_t epoch_ns;
 	int64_t wake_ns; /* the timer is set to this; TIME_NEVER: it is not set */
+	int64_t slept_for_ns; /* what the last sleep above SLEEP_NS was for */
 	int64_t early_for_ns; /* what the last long sleep was cut short for */
 	bool readable[SITES_MAX], ended;
 	int n_readable;
@@ -57,6 +62,7 @@ struct loop {
 	int64_t tallied_ns;             /* the same at the last tally */
 	int64_t polled_ns;              /* when epoll last said what is readable */
 	int64_t unread_ns[SITES_MAX];   /* nothing in a readable site's device is older */
+	int64_t came_ns[SITES_MAX];     /* when its first packet came; 0: unknown */
 };
 
 /* Writes a packet to its site's device; the writer's thread does this as well. */
@@ -118,12 +124,21 @@ static void deliver_due(struct loop *loop)
 		writer_wake(loop->writer);
 }
 
+/* When the packet that was just read from a site's device came, as well as it is known. */
+static int64_t arrival(struct loop *loop, int site)
+{
+	struct histogram *waited = &loop->job->shared->stats[site][UP].lateness;
+	int64_t at_ns = loop->came_ns[site] ? loop->came_ns[site] : clock_now_ns();
+
+	loop->came_ns[site] = 0;
+	histogram_add(waited, at_ns - loop->unread_ns[site]);
+	return at_ns;
+}
+
 /* One packet from a site; false when there is none. */
 static bool read_packet(struct loop *loop, int site)
 {
-	struct histogram *waited = &loop->job->shared->stats[site][UP].lateness;
 	struct packet_shape shape;
-	int64_t now_ns;
 	struct packet *p;
 	int n_iov;
 	const struct iovec *iov = pool_room(loop->pool, &n_iov);
@@ -135,9 +150,7 @@ static bool read_packet(struct loop *loop, int site)
 		return true;
 	p = pool_take(loop->pool, (size_t)n);
 	p->shape = shape;
-	now_ns = clock_now_ns();
-	histogram_add(waited, now_ns - loop->unread_ns[site]);
-	engine_input(loop->engine, site, p, now_ns);
+	engine_input(loop->engine, site, p, arrival(loop, site));
 	return true;
 }
 
@@ -153,25 +166,40 @@ static void read_sites(struct loop *loop)
 }
 
 /*
- * What epoll_wait is to do so that the loop goes on at due_ns at the latest. A virtual machine
- * that sleeps for long is late to wake, by half a millisecond after 300 ms and by a twentieth of
- * one after a short sleep: so a long sleep ends early, a short one follows, and the rest, which
- * is rare after long sleeps, is waited for without sleeping.
+ * When to wake up for what is due at due_ns; now_ns if it is too soon to sleep. A virtual machine
+ * is late to wake up, by a tenth of a millisecond after sleeping for one and by two tenths after a
+ * hundred, but not after a nap that is too short for its host to put the processor to sleep. So
+ * a long sleep ends early and what remains of it is napped away, and the end is waited for without
+ * sleeping. All that costs a fifth of a millisecond of processor time per long sleep.
  */
+static int64_t wake_for(struct loop *loop, int64_t due_ns, int64_t now_ns)
+{
+	int64_t left_ns = due_ns - now_ns;
+	int64_t spin_ns = due_ns == loop->slept_for_ns ? SPIN_AFTER_SLEEP_NS : SPIN_NS;
+
+	if (due_ns == TIME_NEVER)
+		return TIME_NEVER;
+	if (left_ns < spin_ns)
+		return now_ns;
+	if (left_ns > SLEEP_NS)
+		loop->slept_for_ns = due_ns;
+	if (left_ns > LONG_SLEEP_NS) {
+		loop->early_for_ns = due_ns;
+		return due_ns - EARLY_NS;
+	}
+	if (due_ns == loop->early_for_ns && left_ns > SPIN_AFTER_SLEEP_NS + NAP_NS)
+		return now_ns + NAP_NS;
+	return due_ns == loop->slept_for_ns ? due_ns - SPIN_AFTER_SLEEP_NS : due_ns;
+}
+
+/* What epoll_wait is to do so that the loop goes on at due_ns at the latest. */
 static int timeout_for(struct loop *loop, int64_t due_ns)
 {
 	struct itimerspec when = {0};
-	int64_t left_ns = due_ns - clock_now_ns(), wake_ns = due_ns;
-	int64_t spin_ns = due_ns == loop->early_for_ns ? SPIN_AFTER_LONG_NS : SPIN_NS;
+	int64_t now_ns = clock_now_ns(), wake_ns = wake_for(loop, due_ns, now_ns);
 
-	if (left_ns < spin_ns)
+	if (wake_ns == now_ns)
 		return 0;
-	if (due_ns != TIME_NEVER && left_ns > LONG_SLEEP_NS) {
-		loop->early_for_ns = due_ns;
-		wake_ns -= EARLY_NS;
-	} else if (due_ns == loop->early_for_ns) {
-		wake_ns -= spin_ns;
-	}
 	if (wake_ns == loop->wake_ns)
 		return RELAY_TURN_MS;
 	if (wake_ns != TIME_NEVER) {
@@ -206,9 +234,19 @@ static void write_tally(struct loop *loop, bool sleeps)
 }
 
 /*
- * A site that has become readable did so just now if we slept, otherwise at some time since we
- * looked last.
+ * A site has become readable. If we slept its first packet's time is noted, where that is
+ * possible, otherwise it came just now; if we did not, at some time since we looked last.
  */
+static void note_readable(struct loop *loop, uint32_t site, bool slept, int64_t looked_ns)
+{
+	int64_t came_ns = slept ? arrivals_first_ns(loop->arrivals, (int)site) : 0;
+
+	loop->readable[site] = true;
+	loop->n_readable++;
+	loop->came_ns[site] = came_ns;
+	loop->unread_ns[site] = came_ns ? came_ns : slept ? loop->polled_ns : looked_ns;
+}
+
 static void wait_events(struct loop *loop)
 {
 	struct epoll_event events[FILES_MAX];
@@ -216,6 +254,8 @@ static void wait_events(struct loop *loop)
 	int64_t looked_ns = loop->polled_ns;
 
 	write_tally(loop, timeout > 0);
+	if (timeout > 0)
+		arrivals_reset(loop->arrivals);
 	n = epoll_wait(loop->epoll_fd, events, FILES_MAX, timeout);
 	if (timeout > 0)
 		tally_asleep(&loop->job->shared->tally, false);
@@ -230,9 +270,7 @@ static void wait_events(struct loop *loop)
 		} else if (token == TOKEN_TIMER) {
 			loop->wake_ns = TIME_NEVER;
 		} else if (!loop->readable[token]) {
-			loop->readable[token] = true;
-			loop->unread_ns[token] = timeout ? loop->polled_ns : looked_ns;
-			loop->n_readable++;
+			note_readable(loop, token, timeout != 0, looked_ns);
 		}
 	}
 }
@@ -312,6 +350,7 @@ static void loop_close(struct loop *loop)
 {
 	loop->writer = writer_free(loop->writer);
 	loop->engine = engine_free(loop->engine);
+	loop->arrivals = arrivals_free(loop->arrivals);
 	loop->pool = pool_free(loop->pool);
 	cleanup_close(&loop->epoll_fd);
 	cleanup_close(&loop->timer_fd);
@@ -353,6 +392,16 @@ static void be_punctual(void)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
+/* While the relay still has its rights. */
+static void watch_arrivals(struct loop *loop)
+{
+	loop->arrivals = arrivals_new(loop->job->tun_fds, loop->job->n_sites);
+	if (arrivals_known(loop->arrivals) < 0)
+		log_debug("relay: no times of arrival (%s): idle round trips are longer by the "
+			  "time this machine takes to wake up",
+			strerror(-arrivals_known(loop->arrivals)));
+}
+
 /* The program decides when the relay ends, also on a Ctrl-C that reaches both. */
 static int depend_on_program(const struct relay_job *job, struct error *err)
 {
@@ -378,6 +427,7 @@ void relay_main(const struct relay_job *job)
 		.timer_fd = -1,
 		.epoch_ns = DIRECTION_NO_EPOCH,
 		.wake_ns = TIME_NEVER,
+		.slept_for_ns = -1,
 		.early_for_ns = -1,
 	};
 	struct error err = {0};
@@ -386,6 +436,7 @@ void relay_main(const struct relay_job *job)
 	prctl(PR_SET_NAME, "narrowlink-link"); /* what ps and top show */
 	close_others(job);
 	be_punctual();
+	watch_arrivals(&loop);
 	r = depend_on_program(job, &err);
 	if (r == 0)
 		r = loop_open(&loop, &err);
