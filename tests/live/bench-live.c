@@ -2,12 +2,13 @@
  * Benchmark: what the live runtime carries, on a veth bridge without an emulated link and over
  * the relay. Every learner sends payload to all others at once. Printed are the payload received
  * per second by all sites together, what part of the links' payload rate that is, and the time
- * of processors per gigabyte.
+ * of processors per gigabyte. Then how long a job's exchange takes, against TCP's formula.
  */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "tests/emu/relay/burst.h"
 #include "tests/live/exchange.h"
 #include "tests/live/stage.h"
 
@@ -122,11 +123,53 @@ static void on_the_relay(void **state)
 	relay(8, 1.25, 90000000);
 }
 
+/*
+ * Learners that each send a fragment to a star syncer with a fast link, and get the merged one
+ * back, on one reno connection that was idle before: a burst up and, once all of it is there, a
+ * burst down. What an exchange takes ends with the last byte's arrival, while the formula of a
+ * burst ends with its acknowledgement half a round trip later: 2 (T - RTT / 2).
+ */
+static void exchange_of_a_burst(int rtt_ms, int rate_mbps, int step_s)
+{
+	const double bytes = 1e7, rtt_s = rtt_ms / 1e3;
+	double want = 2 * (burst_s(bytes, rtt_s, rate_mbps * 1e6) - rtt_s / 2), got;
+	struct stage st;
+	char text[768];
+
+	snprintf(text, sizeof text,
+		"narrowlink: 1\nsites: {count: 2, link: near}\nlinks:\n"
+		"  near: {rate: %d Mbit/s, delay: %g ms, queue: 5 s}\n"
+		"  fat: {rate: 10 Gbit/s, delay: %g ms, queue: 1 s}\n"
+		"transport: {connections: 1, congestion: reno, buffers: 400 MB,"
+		" slow_start_after_idle: true}\n"
+		"workload: {strategy: decoupled-diloco, parameters: 10 M, step: %d s,\n"
+		"  outer: {period: 1, fragments: 1, overlap: 1, bits: 8 bit, syncer: star,"
+		" syncer_link: fat, quorum: 2, grace: 0}}\n"
+		"run: {steps: 2, warmup: 1}\n",
+		rate_mbps, rtt_ms / 4.0, rtt_ms / 4.0, step_s);
+	stage_up(&st, text);
+	stage_run(&st);
+	got = st.exchange_s[0];
+	printf("# exchange of 10 MB up and down at %d Mbit/s, %d ms, cold: %.3f s, formula %.3f s, "
+	       "%+.2f %% (5 %% is the limit)\n",
+		rate_mbps, rtt_ms, got, want, 100 * (got / want - 1));
+	assert_true(st.exchanges[0] >= 2);
+	assert_true(got > want * 0.95 && got < want * 1.05);
+	stage_down(&st);
+}
+
+static void exchanges_as_the_formula_says(void **state)
+{
+	exchange_of_a_burst(100, 840, 8);
+	exchange_of_a_burst(600, 100, 22);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(on_a_bridge),
 		cmocka_unit_test(on_the_relay),
+		cmocka_unit_test(exchanges_as_the_formula_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

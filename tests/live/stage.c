@@ -14,12 +14,13 @@ static void must(int r, const struct error *err)
 
 static void set_topology(struct stage *st)
 {
-	const struct topology_tcp tcp = {.congestion = "cubic",
+	struct topology_tcp tcp = {
 		.receive_buffer = st->s->transport.buffer_bytes,
 		.send_buffer = st->s->transport.buffer_bytes,
 		.slow_start_after_idle = st->s->transport.slow_start_after_idle};
 	const char *names[SITES_MAX];
 
+	memcpy(tcp.congestion, st->s->transport.congestion, sizeof tcp.congestion);
 	for (int i = 0; i < st->s->n_sites; i++)
 		names[i] = st->s->sites[i].name;
 	must(topology_up(&st->t, st->s->n_sites, names, &tcp, &st->err), &st->err);
@@ -95,7 +96,12 @@ static void links_start(void *user, int64_t t0_ns)
 
 static void count_exchanges(void *user, int p, int64_t at_ns, const struct rt_report *report)
 {
-	stage_of(user)->exchanges[p] += report->kind == REPORT_EXCHANGE;
+	struct stage *st = stage_of(user);
+
+	if (report->kind == REPORT_EXCHANGE) {
+		st->exchanges[p]++;
+		st->exchange_s[p] = report->amount;
+	}
 	watch_observer.report(user, p, at_ns, report);
 }
 

@@ -18,6 +18,7 @@ struct stage {
 	size_t n_faults;
 	struct watch watch;
 	uint64_t exchanges[PARTICIPANTS_MAX];
+	double exchange_s[PARTICIPANTS_MAX]; /* of the last one */
 	struct outcome result;
 	struct error err;
 };

@@ -1,6 +1,6 @@
 /*
  * The relay's figures, measured at the receiver: prints a table and ends with 1 when one of them
- * is not reached. Arguments name the measurements to take; none takes all (about 3 minutes).
+ * is not reached. Arguments name the measurements to take; none takes all (about 5 minutes).
  * Timings on a busy machine are worth nothing: run it alone.
  */
 #include <errno.h>
@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "tests/emu/relay/burst.h"
 #include "tests/emu/relay/rig.h"
 #include "tests/emu/relay/traffic.h"
 #include "tests/emu/relay/veth.h"
@@ -28,6 +29,7 @@
 #define PORT 5001
 #define PAYLOAD 1448
 #define FRAME 1514
+#define SENDERS 7
 
 static int failures;
 
@@ -57,12 +59,19 @@ struct flow {
 	pid_t sender, receiver;
 };
 
-static struct flow flow_start(const struct rig *rig, int from, int to, int connections, bool rarely)
+enum flow_kind { EVERY_PACKET, RARELY, PLAIN };
+
+static struct flow flow_start(
+	const struct rig *rig, int from, int to, int connections, enum flow_kind kind)
 {
 	struct flow f = {.traffic = rig_share(sizeof *f.traffic)};
 
-	*f.traffic = (struct traffic){
-		.from = from, .to = to, .port = PORT, .connections = connections, .rarely = rarely};
+	*f.traffic = (struct traffic){.from = from,
+		.to = to,
+		.port = PORT + from,
+		.connections = connections,
+		.rarely = kind == RARELY,
+		.plain = kind == PLAIN};
 	f.receiver = rig_spawn(rig, to, traffic_receive, f.traffic);
 	f.sender = rig_spawn(rig, from, traffic_send, f.traffic);
 	return f;
@@ -107,7 +116,7 @@ static void bench_rates(void)
 		char what[80];
 
 		raise_rig(&rig, 2, cases[i].rate, 20 * MS, 1.5, 2, "reno");
-		f = flow_start(&rig, 0, 1, 2, cases[i].rate >= GBIT);
+		f = flow_start(&rig, 0, 1, 2, cases[i].rate >= GBIT ? RARELY : EVERY_PACKET);
 		sleep(14);
 		flow_stop(&f);
 		snprintf(
@@ -130,7 +139,7 @@ static void bench_long(void)
 	struct flow f;
 
 	raise_rig(&rig, 2, 10 * GBIT, rtt, 1.1, 8, "reno");
-	f = flow_start(&rig, 0, 1, 8, true);
+	f = flow_start(&rig, 0, 1, 8, RARELY);
 	sleep(17);
 	row("10 Gbit/s, 600 ms: TCP payload",
 		traffic_rate_bps(f.traffic, 11 * NS_PER_S, 16 * NS_PER_S) / 1e9, 9, INFINITY,
@@ -155,7 +164,7 @@ static void bench_ring(void)
 
 	raise_rig(&rig, 8, 1250 * MBIT, 100 * MS, 1.3, 2, "reno");
 	for (int i = 0; i < 8; i++)
-		flows[i] = flow_start(&rig, i, (i + 1) % 8, 2, true);
+		flows[i] = flow_start(&rig, i, (i + 1) % 8, 2, RARELY);
 	sleep(11);
 	for (int i = 0; i < 8; i++) {
 		flow_stop(&flows[i]);
@@ -165,41 +174,67 @@ static void bench_ring(void)
 	rig_down(&rig);
 }
 
-static double throughput(const struct rig *rig)
+static double throughput(const struct rig *rig, bool plain)
 {
-	struct flow f = flow_start(rig, 0, 1, 4, true);
+	struct flow f = flow_start(rig, 0, 1, 4, plain ? PLAIN : RARELY);
 
 	sleep(6);
 	flow_stop(&f);
 	return traffic_rate_bps(f.traffic, 2 * NS_PER_S, 5 * NS_PER_S) / 1e9;
 }
 
+/* A link without limits against a veth pair, each with both kinds of sender and receiver. */
 static void bench_veth(void)
 {
-	double relay, bare;
+	static const char *const kinds[] = {"sendfile, not read", "send() and recv()"};
+	double relay[2], bare[2];
 	struct rig rig;
+	char what[80];
 
 	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 100 * GBIT, .queue_bytes = 64 << 20});
 	rig_up(&rig, "reno", 8 << 20);
-	relay = throughput(&rig);
+	for (int plain = 0; plain < 2; plain++)
+		relay[plain] = throughput(&rig, plain);
 	rig_down(&rig);
 	rig_new(&rig, 2, &(struct rig_link){.rate_bps = GBIT});
 	veth_up(&rig, "reno", 8 << 20);
-	bare = throughput(&rig);
+	for (int plain = 0; plain < 2; plain++)
+		bare[plain] = throughput(&rig, plain);
 	rig_down(&rig);
-	row("unlimited, no delay: relay", relay, 0, INFINITY, "Gbit/s");
-	row("bare veth pair, same sender and receiver", bare, 0, INFINITY, "Gbit/s");
-	row("  ratio", relay / bare, 0.4, INFINITY, "");
+	for (int plain = 0; plain < 2; plain++) {
+		snprintf(what, sizeof what, "unlimited, no delay, %s: relay", kinds[plain]);
+		row(what, relay[plain], 0, INFINITY, "Gbit/s");
+		row("  bare veth pair", bare[plain], 0, INFINITY, "Gbit/s");
+		row("  ratio", relay[plain] / bare[plain], 0.4, INFINITY, "");
+	}
 }
 
 /*
  * As ping does: until the kernel's time stamp of the answer, so that what this process waits for
- * a processor that sleeps does not count.
+ * a processor that sleeps does not count. One echo every gap_ns, however many are on their way.
  */
-static double ping_ms(int fd, unsigned length, struct sockaddr_storage *to)
+#define PINGS_MAX 128
+
+struct pings {
+	int fd, n, n_sent, n_got;
+	struct sockaddr_storage to;
+	unsigned length;
+	struct timespec sent[PINGS_MAX];
+	double ms[PINGS_MAX]; /* of those that came back */
+};
+
+static void ping_send(struct pings *p)
 {
-	struct icmphdr request = {.type = ICMP_ECHO}, reply;
-	struct timespec sent, got;
+	struct icmphdr request = {.type = ICMP_ECHO, .un.echo.sequence = htons(p->n_sent)};
+
+	clock_gettime(CLOCK_REALTIME, &p->sent[p->n_sent++]);
+	sendto(p->fd, &request, sizeof request, 0, (struct sockaddr *)&p->to, p->length);
+}
+
+static void ping_take(struct pings *p)
+{
+	struct icmphdr reply;
+	struct timespec got;
 	char control[128];
 	struct iovec iov = {&reply, sizeof reply};
 	struct msghdr msg = {.msg_iov = &iov,
@@ -207,16 +242,35 @@ static double ping_ms(int fd, unsigned length, struct sockaddr_storage *to)
 		.msg_control = control,
 		.msg_controllen = sizeof control};
 	struct cmsghdr *c;
+	int k;
 
-	clock_gettime(CLOCK_REALTIME, &sent);
-	if (sendto(fd, &request, sizeof request, 0, (struct sockaddr *)to, length) < 0 ||
-		recvmsg(fd, &msg, 0) < 0)
-		return NAN;
+	if (recvmsg(p->fd, &msg, MSG_DONTWAIT) < 0)
+		return;
 	c = CMSG_FIRSTHDR(&msg);
-	if (!c || c->cmsg_type != SCM_TIMESTAMPNS)
-		return NAN;
+	k = ntohs(reply.un.echo.sequence);
+	if (!c || c->cmsg_type != SCM_TIMESTAMPNS || k >= p->n_sent)
+		return;
 	memcpy(&got, CMSG_DATA(c), sizeof got);
-	return (double)(got.tv_sec - sent.tv_sec) * 1e3 + (double)(got.tv_nsec - sent.tv_nsec) / 1e6;
+	p->ms[p->n_got++] = (double)(got.tv_sec - p->sent[k].tv_sec) * 1e3 +
+			    (double)(got.tv_nsec - p->sent[k].tv_nsec) / 1e6;
+}
+
+static void ping(struct pings *p, int64_t gap_ns, int64_t rtt_ns)
+{
+	int64_t start_ns = clock_now_ns(), end_ns = start_ns + p->n * gap_ns + rtt_ns + NS_PER_S;
+	struct pollfd events = {.fd = p->fd, .events = POLLIN};
+
+	while (p->n_got < p->n) {
+		int64_t now_ns = clock_now_ns();
+		int64_t next_ns = p->n_sent < p->n ? start_ns + p->n_sent * gap_ns : end_ns;
+
+		if (now_ns >= end_ns)
+			break;
+		if (now_ns >= next_ns)
+			ping_send(p);
+		else if (poll(&events, 1, (int)((next_ns - now_ns) / MS) + 1) > 0)
+			ping_take(p);
+	}
 }
 
 /* Not to measure how long this process waits for a processor. */
@@ -227,34 +281,39 @@ static void be_punctual(int policy)
 	sched_setscheduler(0, policy, &param);
 }
 
+/*
+ * 600 ms twice: one echo at a time, and one every 70 ms, so that the relay has something to do
+ * every 20 to 30 ms: still long sleeps, but more of them.
+ */
 static void bench_rtt(void)
 {
-	const int64_t rtts[] = {2 * MS, 20 * MS, 600 * MS};
+	const struct {
+		int64_t rtt_ns, gap_ns;
+		int n;
+	} cases[] = {{2 * MS, 7 * MS, 101}, {20 * MS, 25 * MS, 101}, {600 * MS, 70 * MS, 101},
+		{600 * MS, 605 * MS, 21}};
+	const double serial = 4 * (28 + 14) * 8.0 / (double)GBIT * 1e3;
 
-	for (size_t i = 0; i < sizeof rtts / sizeof *rtts; i++) {
-		int n = rtts[i] > 100 * MS ? 11 : 101, fd;
-		double ms[101], serial;
-		struct sockaddr_storage to;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct pings p = {.n = cases[i].n};
+		double want = (double)cases[i].rtt_ns / 1e6 + serial;
 		struct rig rig;
 		char what[80];
-		unsigned length;
 
-		raise_rig(&rig, 2, GBIT, rtts[i], 1, 1, "reno");
-		fd = rig_socket(&rig, 0, AF_INET, SOCK_DGRAM, IPPROTO_ICMP, 0);
-		to = rig_address(1, AF_INET, 0, &length);
-		setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &(int){1}, sizeof(int));
+		raise_rig(&rig, 2, GBIT, cases[i].rtt_ns, 1, 1, "reno");
+		p.fd = rig_socket(&rig, 0, AF_INET, SOCK_DGRAM, IPPROTO_ICMP, 0);
+		p.to = rig_address(1, AF_INET, 0, &p.length);
+		setsockopt(p.fd, SOL_SOCKET, SO_TIMESTAMPNS, &(int){1}, sizeof(int));
 		be_punctual(SCHED_FIFO);
-		for (int k = 0; k < n; k++) {
-			ms[k] = ping_ms(fd, length, &to);
-			poll(NULL, 0, 5);
-		}
+		ping(&p, cases[i].gap_ns, cases[i].rtt_ns);
 		be_punctual(SCHED_OTHER);
-		close(fd);
+		close(p.fd);
 		rig_down(&rig);
-		serial = 4 * (28 + 14) * 8.0 / (double)GBIT * 1e3;
-		snprintf(what, sizeof what, "idle RTT over %g ms (median)", (double)rtts[i] / 1e6);
-		row(what, stats_quantile(ms, (size_t)n, 0.5) - (double)rtts[i] / 1e6 - serial, 0,
-			0.2, "ms");
+		snprintf(what, sizeof what, "idle RTT over %g ms, every %g ms (median)",
+			(double)cases[i].rtt_ns / 1e6, (double)cases[i].gap_ns / 1e6);
+		row(what, stats_quantile(p.ms, (size_t)p.n_got, 0.5) - want, 0, 0.2, "ms");
+		row("  p90", stats_quantile(p.ms, (size_t)p.n_got, 0.9) - want, 0, INFINITY, "ms");
+		row("  echoes", p.n_got, p.n, p.n, "");
 	}
 }
 
@@ -306,7 +365,7 @@ static void bench_mathis(void)
 	rig_new(&rig, 2, &(struct rig_link){.rate_bps = GBIT, .delay_ns = 5 * MS / 4});
 	rig.plan->links[0][UP].base.loss = 0.01;
 	rig_up(&rig, "reno", 4 << 20);
-	f = flow_start(&rig, 0, 1, 1, false);
+	f = flow_start(&rig, 0, 1, 1, EVERY_PACKET);
 	sleep(32);
 	flow_stop(&f);
 	row("1 % loss, 5 ms, reno: goodput (Mathis: 27)",
@@ -320,18 +379,56 @@ static void bench_mathis(void)
 	rig_down(&rig);
 }
 
-/* The model of a burst on a cold connection, loss-free, window not limiting. */
-static double model_s(double bytes, double rtt_s, double rate_bps)
+/* Jain's index of seven flows into site 0, and the slowest over the mean. */
+static void share(const struct rig *rig, const char *congestion, const char *what)
 {
-	double s = 8.0 * FRAME / rate_bps, bdp = rtt_s / s, window = 10, t = rtt_s;
-	double remaining = ceil(bytes / PAYLOAD);
+	double sum = 0, squares = 0, least = INFINITY, bps;
+	struct flow flows[SENDERS];
+	char text[80];
 
-	for (;;) {
-		if (window >= bdp || remaining <= window)
-			return t + remaining * s + rtt_s;
-		t += rtt_s;
-		remaining -= window;
-		window *= 2;
+	for (int i = 0; i < SENDERS; i++)
+		flows[i] = flow_start(rig, i + 1, 0, 1, EVERY_PACKET);
+	sleep(14);
+	for (int i = 0; i < SENDERS; i++) {
+		flow_stop(&flows[i]);
+		bps = traffic_rate_bps(flows[i].traffic, 3 * NS_PER_S, 13 * NS_PER_S);
+		sum += bps;
+		squares += bps * bps;
+		least = bps < least ? bps : least;
+	}
+	snprintf(text, sizeof text, "7 %s flows into 840 Mbit/s, %s: together", congestion, what);
+	row(text, sum / 1e6, 0, INFINITY, "Mbit/s");
+	row("  Jain's index", sum * sum / (SENDERS * squares), 0, 1, "");
+	row("  slowest over mean", least * SENDERS / sum, 0, 1, "");
+}
+
+/* The senders' own links are ten times as fast: what the flows share is the receiver's. */
+static void share_relay(const char *congestion, int64_t rtt_ns, const char *what)
+{
+	struct rig rig;
+
+	rig_new(&rig, 1 + SENDERS,
+		&(struct rig_link){.rate_bps = 10 * GBIT, .delay_ns = rtt_ns / 4});
+	rig.plan->links[0][DOWN].base.rate_bps = 840 * MBIT;
+	rig.plan->links[0][DOWN].queue_ns = 50 * MS;
+	rig_up(&rig, congestion, 32 << 20);
+	share(&rig, congestion, what);
+	rig_down(&rig);
+}
+
+/* How evenly flows share a link, against the same link made of the kernel's own parts. */
+static void bench_share(void)
+{
+	static const char *const controls[] = {"reno", "cubic"};
+	struct rig rig;
+
+	for (int i = 0; i < 2; i++) {
+		rig_new(&rig, 1 + SENDERS, &(struct rig_link){.rate_bps = GBIT});
+		bridge_up(&rig, controls[i], 32 << 20, 840 * MBIT, 50 * MS);
+		share(&rig, controls[i], "bridge and tbf");
+		bridge_down(&rig);
+		share_relay(controls[i], 0, "relay, no delay");
+		share_relay(controls[i], 80 * MS, "relay, 80 ms");
 	}
 }
 
@@ -346,8 +443,8 @@ static void bench_exchange(void)
 		{600 * MS, 100 * MBIT, 1e8}};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		double want =
-			model_s(cases[i].bytes, (double)cases[i].rtt / 1e9, (double)cases[i].rate);
+		double rtt_s = (double)cases[i].rtt / 1e9;
+		double want = rtt_s + burst_s(cases[i].bytes, rtt_s, (double)cases[i].rate);
 		struct traffic *t = rig_share(sizeof *t);
 		struct rig rig;
 		pid_t receiver;
@@ -392,7 +489,7 @@ static const struct {
 	void (*run)(void);
 } benches[] = {{"rtt", bench_rtt}, {"rates", bench_rates}, {"long", bench_long},
 	{"ring", bench_ring}, {"veth", bench_veth}, {"bursts", bench_bursts},
-	{"mathis", bench_mathis}, {"exchange", bench_exchange}};
+	{"mathis", bench_mathis}, {"exchange", bench_exchange}, {"share", bench_share}};
 
 int main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 /*
  * sendfile from a memfd on one side, recv(MSG_TRUNC) on the other: no byte of the payload is
- * touched in user space.
+ * touched in user space. Or, plain, send() and recv() with a buffer of the size that iperf3 has.
  */
 #include "tests/emu/relay/traffic.h"
 
@@ -23,6 +23,7 @@
 #include "tests/emu/relay/rig.h"
 
 #define POOL_BYTES (4 << 20)
+#define PLAIN_BYTES (128 << 10)
 #define WAKE_BYTES (256 << 10)
 #define CONNECTIONS_MAX 64
 
@@ -88,6 +89,15 @@ static void wake_rarely(const struct traffic *t, int fd, int64_t before, int64_t
 		setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &lowat, sizeof lowat);
 }
 
+/* Discards what is there, unread or, if plain, read. */
+static ssize_t receive_some(const struct traffic *t, int fd)
+{
+	char buffer[PLAIN_BYTES];
+
+	return t->plain ? recv(fd, buffer, sizeof buffer, MSG_DONTWAIT)
+			: recv(fd, NULL, 1 << 30, MSG_TRUNC | MSG_DONTWAIT);
+}
+
 void traffic_receive(void *traffic)
 {
 	struct traffic *t = traffic;
@@ -108,7 +118,7 @@ void traffic_receive(void *traffic)
 					EPOLLIN);
 				continue;
 			}
-			got = recv(fd, NULL, 1 << 30, MSG_TRUNC | MSG_DONTWAIT);
+			got = receive_some(t, fd);
 			if (got > 0) {
 				note(t, got);
 				wake_rarely(t, fd, t->received - got, t->received);
@@ -142,12 +152,15 @@ static void drain(int fd)
 }
 
 /* Sends what the socket takes now; returns how much. */
-static int64_t send_some(int fd, int memory, int64_t left)
+static int64_t send_some(const struct traffic *t, int fd, int memory, int64_t left)
 {
-	off_t offset = 0;
-	ssize_t sent = sendfile(fd, memory, &offset, left < POOL_BYTES ? (size_t)left : POOL_BYTES);
+	static const char buffer[PLAIN_BYTES];
+	size_t most = t->plain ? sizeof buffer : POOL_BYTES;
+	size_t bytes = left < (int64_t)most ? (size_t)left : most;
+	ssize_t sent = t->plain ? send(fd, buffer, bytes, MSG_NOSIGNAL)
+				: sendfile(fd, memory, &(off_t){0}, bytes);
 
-	must(sent >= 0 || errno == EAGAIN, "sendfile");
+	must(sent >= 0 || errno == EAGAIN, "send");
 	return sent > 0 ? sent : 0;
 }
 
@@ -177,7 +190,7 @@ void traffic_send(void *traffic)
 		for (int e = 0; e < n; e++) {
 			int i = events[e].data.fd;
 
-			left[i] -= send_some(fds[i], memory, left[i]);
+			left[i] -= send_some(t, fds[i], memory, left[i]);
 			if (left[i] > 0)
 				continue;
 			epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fds[i], NULL);

@@ -11,6 +11,7 @@
 struct traffic {
 	int from, to, port, connections;
 	bool rarely;   /* the receiver wakes at 256 KiB, not at every packet */
+	bool plain;    /* send() and recv() from and into memory, as ordinary programs do */
 	int64_t bytes; /* in all, per connection; 0: until killed */
 	/* Results. */
 	volatile int listening;
