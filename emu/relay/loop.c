@@ -28,10 +28,10 @@
 #include "emu/relay/engine.h"
 #include "emu/relay/writer.h"
 
-#define READ_BURST 8		 /* packets of a site in one turn */
-#define INLINE_BURST 4		 /* packets a turn that are not worth waking the writer */
-#define DELIVER_BURST 32	 /* packets to all sites in one turn */
-#define SPIN_NS (10 * NS_PER_US) /* setting the timer and waking up cost more than this */
+#define READ_BURST 8		   /* packets of a site in one turn */
+#define INLINE_BURST 4		   /* packets a turn that are not worth waking the writer */
+#define DELIVER_BURST 32	   /* packets to all sites in one turn */
+#define SPIN_NS (10 * NS_PER_US)   /* setting the timer and waking up cost more than this */
 #define SLEEP_NS (300 * NS_PER_US) /* a sleep longer than this is late to end by up to ... */
 #define SPIN_AFTER_SLEEP_NS (100 * NS_PER_US)
 #define LONG_SLEEP_NS (10 * NS_PER_MS)
@@ -53,16 +53,16 @@ struct loop {
 	int n_inline; /* packets written by the loop itself in this turn */
 	int epoll_fd, timer_fd;
 	int64_t epoch_ns;
-	int64_t wake_ns; /* the timer is set to this; TIME_NEVER: it is not set */
+	int64_t wake_ns;      /* the timer is set to this; TIME_NEVER: it is not set */
 	int64_t slept_for_ns; /* what the last sleep above SLEEP_NS was for */
 	int64_t early_for_ns; /* what the last long sleep was cut short for */
 	bool readable[SITES_MAX], ended;
 	int n_readable;
-	int64_t ran_ns;                 /* the engine has done what was due then */
-	int64_t tallied_ns;             /* the same at the last tally */
-	int64_t polled_ns;              /* when epoll last said what is readable */
-	int64_t unread_ns[SITES_MAX];   /* nothing in a readable site's device is older */
-	int64_t came_ns[SITES_MAX];     /* when its first packet came; 0: unknown */
+	int64_t ran_ns;		      /* the engine has done what was due then */
+	int64_t tallied_ns;	      /* the same at the last tally */
+	int64_t polled_ns;	      /* when epoll last said what is readable */
+	int64_t unread_ns[SITES_MAX]; /* nothing in a readable site's device is older */
+	int64_t came_ns[SITES_MAX];   /* when its first packet came; 0: unknown */
 };
 
 /* Writes a packet to its site's device; the writer's thread does this as well. */

@@ -14,8 +14,7 @@ static void must(int r, const struct error *err)
 
 static void set_topology(struct stage *st)
 {
-	struct topology_tcp tcp = {
-		.receive_buffer = st->s->transport.buffer_bytes,
+	struct topology_tcp tcp = {.receive_buffer = st->s->transport.buffer_bytes,
 		.send_buffer = st->s->transport.buffer_bytes,
 		.slow_start_after_idle = st->s->transport.slow_start_after_idle};
 	const char *names[SITES_MAX];

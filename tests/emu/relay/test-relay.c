@@ -421,38 +421,6 @@ static void test_killed_relay_is_noticed(void **state)
 	rig_down(&rig);
 }
 
-/* Whether verify comes to say so within 20 s. */
-static bool verify_becomes(const struct rig *rig, int want, struct error *err)
-{
-	for (int i = 0; i < 2000; i++) {
-		*err = (struct error){0};
-		if (backend_relay.verify(rig->run, err) == want)
-			return true;
-		wait_ms(10);
-	}
-	return false;
-}
-
-/* One that has nothing to do says that it is there; one that is stopped does not. */
-static void test_stopped_relay_is_noticed(void **state)
-{
-	struct error err = {0};
-	struct rig rig;
-
-	need_relay();
-	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 100 * MBIT, .delay_ns = MS});
-	rig_up(&rig, "", 0);
-	wait_ms(3500);
-	assert_true(verify_becomes(&rig, 0, &err));
-	kill(backend_relay.pid(rig.run), SIGSTOP);
-	assert_true(verify_becomes(&rig, -ETIMEDOUT, &err));
-	assert_int_equal(err.status, STATUS_INVALID);
-	assert_non_null(strstr(err.text, "the relay has not moved for 3."));
-	kill(backend_relay.pid(rig.run), SIGCONT);
-	assert_true(verify_becomes(&rig, 0, &err));
-	rig_down(&rig);
-}
-
 static void test_up_twice(void **state)
 {
 	struct backend_run *run = NULL;
@@ -607,7 +575,6 @@ int main(void)
 		cmocka_unit_test(test_tail_drop),
 		cmocka_unit_test(test_64_sites),
 		cmocka_unit_test(test_killed_relay_is_noticed),
-		cmocka_unit_test(test_stopped_relay_is_noticed),
 		cmocka_unit_test(test_up_twice),
 		cmocka_unit_test(test_relay_without_memory),
 		cmocka_unit_test(test_down_leaves_nothing),
