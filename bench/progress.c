@@ -40,8 +40,10 @@ static void print_state(struct progress *p, const struct progress_state *s)
 		fprintf(p->out, "%.0f s, expected were %.0f s", s->at_s, s->expected_s);
 	if (!isnan(s->useful_work))
 		fprintf(p->out, ", useful work %.1f %%", 100 * s->useful_work);
-	fprintf(p->out, ", busiest link %s",
-		quantity_format(rate, sizeof rate, QUANTITY_RATE, (int64_t)s->wire_bps, false));
+	if (!isnan(s->wire_bps))
+		fprintf(p->out, ", busiest link %s",
+			quantity_format(
+				rate, sizeof rate, QUANTITY_RATE, (int64_t)s->wire_bps, false));
 }
 
 /* Whether it is time for another line; where it goes is cleared then. */

@@ -21,7 +21,7 @@ struct progress_state {
 	double at_s, expected_s; /* scenario time so far, and in all if nothing breaks */
 	double dilation;
 	double useful_work; /* NaN: nothing accounted yet */
-	double wire_bps;    /* largest direction over the last second */
+	double wire_bps;    /* largest direction over the last second; NaN: no links */
 };
 
 void progress_begin(struct progress *p, FILE *out, bool quiet);

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "bench/case.h"
 #include "bench/host.h"
+#include "bench/model/fleet.h"
 #include "bench/progress.h"
 #include "results/report.h"
 
@@ -70,6 +71,7 @@ static void give_signals_back(int fd)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* The time of day is left out where a run is simulated: the same run gives the same record. */
 static struct record *describe(const struct scenario_file *file, const struct run_options *options,
 	const struct backend *backend)
 {
@@ -86,7 +88,11 @@ static struct record *describe(const struct scenario_file *file, const struct ru
 	for (int i = 0; i < options->argc; i++)
 		record->argv[i + 1] = memory_string(options->argv[i]);
 	record->seed = first->seed;
-	record->engine = memory_string(backend->name);
+	record->engine = memory_string(backend ? backend->name : "model");
+	if (!backend) {
+		cleanup_free(&record->started_utc);
+		record->started_utc = NULL;
+	}
 	record->dilation = first->dilation;
 	record->title = memory_string(first->title);
 	record->scenario_path = memory_string(file->path);
@@ -131,13 +137,20 @@ static int open_folder(struct folder **out, const struct scenario_file *file,
 	return 0;
 }
 
+static const char *case_name(const struct scenario *s)
+{
+	if (s->case_name[0])
+		return s->case_name;
+	return scenario_is_fleet(s) ? "fleet" : s->strategy->name;
+}
+
 /* All of them from the start, so that a record says what was still to come when it was cut off. */
 static void add_cases(struct record *record, const struct scenario_file *file)
 {
 	for (size_t i = 0; i < file->n_cases; i++) {
 		const struct scenario *s = file->cases[i];
 		struct record_case *c =
-			record_add_case(record, s->case_name[0] ? s->case_name : s->strategy->name);
+			record_add_case(record, case_name(s));
 
 		cleanup_free(&c->verdict);
 		c->verdict = memory_string("partial");
@@ -160,7 +173,8 @@ static int run_cases(struct record *record, const struct scenario_file *file,
 		struct record_case *c = record->cases[i];
 
 		context->index = i;
-		r = case_run(c, s, context, err);
+		r = scenario_is_fleet(s) ? fleet_case(c, s, context, err)
+					 : case_run(c, s, context, err);
 		if (c->because)
 			progress_say(context->progress, "%s: %s: %s", c->name, c->verdict,
 				c->because);
@@ -202,6 +216,18 @@ static int check_machine(const struct scenario_file *file, struct error *err)
 	return r;
 }
 
+/* A fleet is simulated, without a backend. */
+static int choose(const struct backend **backend, const struct scenario_file *file,
+	const char *engine, struct error *err)
+{
+	if (!scenario_is_fleet(file->cases[0]))
+		return run_backend(backend, engine, err);
+	if (strcmp(engine, "auto") && strcmp(engine, "model"))
+		return error_set(err, -EINVAL, STATUS_INPUT,
+			"--engine %s: a fleet has no links to carry; write auto or model", engine);
+	return 0;
+}
+
 int run_scenario(struct record **out, char **path, const struct scenario_file *file,
 	const struct run_options *options, struct error *err)
 {
@@ -210,15 +236,17 @@ int run_scenario(struct record **out, char **path, const struct scenario_file *f
 	struct record *record;
 	int r, drawn;
 
-	r = run_backend(&context.backend, options->engine, err);
+	r = choose(&context.backend, file, options->engine, err);
 	if (r < 0)
 		return r;
 	r = context.signal_fd = take_signals(err);
 	if (r < 0)
 		return r;
-	r = topology_isolate(err);
-	if (r >= 0)
-		r = check_machine(file, err);
+	if (context.backend) {
+		r = topology_isolate(err);
+		if (r >= 0)
+			r = check_machine(file, err);
+	}
 	if (r < 0)
 		return r;
 	record = describe(file, options, context.backend);

@@ -45,6 +45,10 @@ double metric_value(const struct record_case *c, enum metric metric)
 		return c->exchange_p50_s;
 	case METRIC_EXCHANGE_P99:
 		return c->exchange_p99_s;
+	case METRIC_GOODPUT:
+		return c->fleet ? c->fleet->goodput.mean : NAN;
+	case METRIC_UPTIME:
+		return c->fleet ? c->fleet->uptime.mean : NAN;
 	case METRIC_COUNT:
 		break;
 	}
@@ -364,21 +368,20 @@ static void print_value(char *text, size_t size, enum metric metric, double valu
 		snprintf(text, size, "%.1f %%", 100 * value);
 }
 
-static void say_expectation(struct record_case *c, const struct verdict_input *in,
-	 const struct expectation *x, double got, bool holds)
+static void say_expectation(struct record_case *c, const struct plan *plan,
+	const struct expectation *x, double got, bool holds)
 {
 	char got_text[64], want_text[64], why[256] = "";
 
 	print_value(got_text, sizeof got_text, x->metric, got);
 	print_value(want_text, sizeof want_text, x->metric, x->value);
 	if (!holds && (x->metric == METRIC_USEFUL_WORK || x->metric == METRIC_COMPUTE_UTILISATION))
-		explain_rate(in->plan, x->value, why, sizeof why);
+		explain_rate(plan, x->value, why, sizeof why);
 	c->because = memory_format("%s %s, expected %s %s%s", metric_name(x->metric), got_text,
 		expect_op_name(x->op), want_text, why);
 }
 
-static void judge_expectations(struct record_case *c, const struct scenario *s,
-	const struct verdict_input *in)
+void verdict_expect(struct record_case *c, const struct scenario *s, const struct plan *plan)
 {
 	bool all = true;
 
@@ -399,7 +402,7 @@ static void judge_expectations(struct record_case *c, const struct scenario *s,
 			continue;
 		cleanup_free(&c->because);
 		c->because = NULL;
-		say_expectation(c, in, x, got, holds);
+		say_expectation(c, plan, x, got, holds);
 		all = all && holds;
 	}
 	cleanup_free(&c->verdict);
@@ -410,7 +413,7 @@ static void judge(struct record_case *c, const struct scenario *s, const struct 
 {
 	bool partial = in->partial && !in->not_begun;
 
-	judge_expectations(c, s, in);
+	verdict_expect(c, s, in->plan);
 	if (partial || !c->valid) {
 		cleanup_free(&c->verdict);
 		cleanup_free(&c->because);

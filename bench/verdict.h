@@ -33,5 +33,8 @@ void verdict_make(struct record_case *c, const struct observation *o,
 /* What a case's record says of a metric, in its base unit; NaN: unknown. */
 double metric_value(const struct record_case *c, enum metric metric);
 
+/* Holds the case's figures against the scenario's expectations; plan may be NULL for a fleet. */
+void verdict_expect(struct record_case *c, const struct scenario *s, const struct plan *plan);
+
 /* The exit status all cases together lead to. */
 enum exit_status verdict_status(const struct record *record);

@@ -172,3 +172,30 @@ void record_exchange_summary(struct record_case *c)
 	c->exchange_p99_s = stats_quantile(sorted, c->n_exchanges, .99);
 	c->exchange_max_s = stats_quantile(sorted, c->n_exchanges, 1);
 }
+
+struct record_fleet *record_add_fleet(struct record_case *c)
+{
+	c->fleet = memory_zero(1, sizeof *c->fleet);
+	schema_blank(record_fleet_schema, c->fleet);
+	return c->fleet;
+}
+
+void record_spread(struct record_spread *out, const double *values, size_t n)
+{
+	_free_ double *sorted = memory_zero(n, sizeof *sorted);
+
+	free(out->values);
+	out->values = memory_zero(n, sizeof *out->values);
+	out->n = n;
+	for (size_t i = 0; i < n; i++)
+		out->values[i] = sorted[i] = values[i];
+	stats_mean(values, n, &out->mean, &out->ci95);
+	out->p5 = stats_quantile(sorted, n, .05);
+	out->p50 = stats_quantile(sorted, n, .5);
+	out->p95 = stats_quantile(sorted, n, .95);
+}
+
+bool record_is_fleet(const struct record *record)
+{
+	return record->n_cases && record->cases[0]->fleet;
+}

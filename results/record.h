@@ -54,6 +54,28 @@ struct record_needed {
 					    given rate is enough */
 };
 
+/* A figure of a fleet over its seeds. */
+struct record_spread {
+	double mean, ci95; /* the mean's 95 % interval is mean +- ci95 */
+	double p5, p50, p95;
+	size_t n;
+	double *values;    /* in the order of the seeds */
+};
+
+/* Where the time of all chips went; ratios, sum to 1. */
+struct record_shares {
+	double useful, lost, waiting, checkpoint, reconfigure, repair;
+};
+
+struct record_fleet {
+	double chips, learners, quorum;
+	bool elastic;
+	struct record_spread goodput, uptime;
+	double goodput_predicted, uptime_predicted; /* closed formulas */
+	struct record_shares shares;                /* means over the seeds */
+	double interruptions;                       /* of a run, mean */
+};
+
 struct record_case {
 	char *name;
 	size_t n_set;
@@ -87,6 +109,7 @@ struct record_case {
 	struct record_fault *faults;
 	size_t n_expect;
 	struct record_expect *expect;
+	struct record_fleet *fleet; /* NULL: sites with links */
 	char *verdict;          /* "holds", "fails", "invalid", "partial", "none" (none expected) */
 	char *because;          /* one sentence for people */
 };
@@ -126,11 +149,18 @@ void record_assume(struct record_case *c, const char *symbol, const char *meanin
 void record_set_value(struct record_case *c, const char *key, const char *value);
 void record_need(struct record_case *c, double utilisation, double bps, double step_s);
 void record_exchange(struct record_case *c, double seconds); /* one more in exchange_s */
+/* The fleet's figures, all unknown. */
+struct record_fleet *record_add_fleet(struct record_case *c);
+/* A figure's values, one per seed, and what follows from them. */
+void record_spread(struct record_spread *out, const double *values, size_t n);
 struct record_participant *record_add_participant(
 	struct record_case *c, const char *name, const char *role, const char *site);
 struct record_wire *record_add_wire(struct record_case *c, const char *site, const char *direction);
 struct record_fault *record_add_fault(struct record_case *c, const char *kind, const char *target);
 struct record_expect *record_add_expect(struct record_case *c, const char *metric, const char *op);
+
+/* Is it of fleets: as far as it came, its cases have no sites. */
+bool record_is_fleet(const struct record *record);
 
 /* Sets exchange_n, _p50_s, _p90_s, _p99_s and _max_s from the times in exchange_s. */
 void record_exchange_summary(struct record_case *c);

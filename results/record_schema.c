@@ -142,6 +142,41 @@ static const struct field fidelity_schema[] = {
 	END,
 };
 
+#define SPREAD(member) \
+	MUST(record_fleet, FIELD_NUMBER, "mean", member.mean), \
+	MUST(record_fleet, FIELD_NUMBER, "ci95", member.ci95), \
+	MUST(record_fleet, FIELD_NUMBER, "p5", member.p5), \
+	MUST(record_fleet, FIELD_NUMBER, "p50", member.p50), \
+	MUST(record_fleet, FIELD_NUMBER, "p95", member.p95), \
+	VALUE(record_fleet, FIELD_NUMBER, "predicted", member##_predicted), \
+	MANY(record_fleet, FIELD_NUMBERS, "values", member.values, member.n, 100000, true), \
+	END
+
+static const struct field goodput_schema[] = {SPREAD(goodput)};
+static const struct field uptime_schema[] = {SPREAD(uptime)};
+
+static const struct field shares_schema[] = {
+	MUST(record_fleet, FIELD_NUMBER, "useful", shares.useful),
+	MUST(record_fleet, FIELD_NUMBER, "lost", shares.lost),
+	MUST(record_fleet, FIELD_NUMBER, "waiting", shares.waiting),
+	MUST(record_fleet, FIELD_NUMBER, "checkpoint", shares.checkpoint),
+	MUST(record_fleet, FIELD_NUMBER, "reconfigure", shares.reconfigure),
+	MUST(record_fleet, FIELD_NUMBER, "repair", shares.repair),
+	END,
+};
+
+const struct field record_fleet_schema[] = {
+	MUST(record_fleet, FIELD_NUMBER, "chips", chips),
+	MUST(record_fleet, FIELD_NUMBER, "learners", learners),
+	MUST(record_fleet, FIELD_NUMBER, "quorum", quorum),
+	MUST(record_fleet, FIELD_FLAG, "elastic", elastic),
+	GROUP("goodput", goodput_schema, true),
+	GROUP("uptime", uptime_schema, true),
+	GROUP("shares", shares_schema, true),
+	MUST(record_fleet, FIELD_NUMBER, "interruptions", interruptions),
+	END,
+};
+
 const struct field record_case_schema[] = {
 	MUST(record_case, FIELD_TEXT, "name", name),
 	MANY(record_case, FIELD_MAP, "set", set, n_set, 1000, true),
@@ -170,6 +205,8 @@ const struct field record_case_schema[] = {
 		1000000, true),
 	LIST(record_case, "expect", expect, n_expect, record_expect, record_expect_schema,
 		1000, true),
+	{.key = "fleet", .kind = FIELD_OPTION, .at = offsetof(struct record_case, fleet),
+	 .size = sizeof(struct record_fleet), .fields = record_fleet_schema},
 	END,
 };
 

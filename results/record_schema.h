@@ -9,3 +9,4 @@ extern const struct field record_participant_schema[];
 extern const struct field record_wire_schema[];
 extern const struct field record_fault_schema[];
 extern const struct field record_expect_schema[];
+extern const struct field record_fleet_schema[];

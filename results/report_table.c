@@ -29,6 +29,10 @@ enum column {
 static const char *const heads[COLUMNS] = {"case", "verdict", "useful", "CU", "avail.", "exch. p50",
 	"p99", "predicted", "wire rate", "why"};
 
+/* The same places in a table of fleets. */
+static const char *const fleet_heads[COLUMNS] = {"case", "verdict", "goodput", "\xc2\xb1 95 %", "p5",
+	"p95", "formula", "uptime", "interruptions", "why"};
+
 struct line {
 	char *cells[COLUMNS];
 };
@@ -65,6 +69,33 @@ static struct line make_line(const struct record_case *c)
 			[PREDICTED] =
 				memory_string(show(QUANTITY_TIME, c->exchange_predicted_s).text),
 			[WIRE] = wire_cell(c),
+			[WHY] = text_line(reason_of(c)),
+		}};
+}
+
+static char *percent(double ratio)
+{
+	return memory_string(show_percent(ratio).text);
+}
+
+static struct line make_fleet_line(const struct record_case *c)
+{
+	static const struct record_fleet none;
+	const struct record_fleet *f = c->fleet ? c->fleet : &none;
+	bool known = f->goodput.n > 0;
+
+	return (struct line){
+		.cells = {
+			[CASE] = text_line(*c->name ? c->name : "this run"),
+			[VERDICT] = memory_string(c->verdict),
+			[USEFUL] = percent(known ? f->goodput.mean : NAN),
+			[UTILISATION] = known ? memory_format("%.2f", 100 * f->goodput.ci95)
+					      : percent(NAN),
+			[AVAILABILITY] = percent(known ? f->goodput.p5 : NAN),
+			[P50] = percent(known ? f->goodput.p95 : NAN),
+			[P99] = percent(known ? f->goodput_predicted : NAN),
+			[PREDICTED] = percent(known ? f->uptime.mean : NAN),
+			[WIRE] = known ? memory_format("%.0f", f->interruptions) : percent(NAN),
 			[WHY] = text_line(reason_of(c)),
 		}};
 }
@@ -134,17 +165,19 @@ static void print_notes(FILE *out, const struct record *record)
 void report_table(const struct record *record, FILE *out, bool colour)
 {
 	_free_ struct line *lines = memory_zero(record->n_cases, sizeof *lines);
+	bool fleet = record_is_fleet(record);
+	const char *const *names = fleet ? fleet_heads : heads;
 	int widths[COLUMNS];
 
 	for (int i = 0; i < COLUMNS; i++)
-		widths[i] = text_columns(heads[i]);
+		widths[i] = text_columns(names[i]);
 	for (size_t k = 0; k < record->n_cases; k++) {
-		lines[k] = make_line(record->cases[k]);
+		lines[k] = fleet ? make_fleet_line(record->cases[k]) : make_line(record->cases[k]);
 		for (int i = 0; i < COLUMNS; i++)
 			if (text_columns(lines[k].cells[i]) > widths[i])
 				widths[i] = text_columns(lines[k].cells[i]);
 	}
-	print_line(out, heads, widths, false);
+	print_line(out, names, widths, false);
 	for (size_t k = 0; k < record->n_cases; k++) {
 		print_line(out, (const char *const *)lines[k].cells, widths, colour);
 		for (int i = 0; i < COLUMNS; i++)

@@ -129,6 +129,11 @@ void schema_release(const struct field *fields, void *base)
 		case FIELD_GROUP:
 			schema_release(f->fields, base);
 			break;
+		case FIELD_OPTION:
+			if (*p)
+				schema_release(f->fields, *p);
+			free(*p);
+			break;
 		case FIELD_TEXT:
 			free(*p);
 			break;
@@ -272,6 +277,8 @@ static int encode_field(json_t **out, const struct place *here, const struct fie
 		return 0;
 	case FIELD_GROUP:
 		return encode(out, here, f->fields, base, err);
+	case FIELD_OPTION:
+		return encode(out, here, f->fields, *(void *const *)p, err);
 	default:
 		return encode_many(out, here, f, (void *)base, err);
 	}
@@ -285,8 +292,11 @@ static int encode(json_t **out, const struct place *up, const struct field *fiel
 	for (const struct field *f = fields; f->key; f++) {
 		struct place here = {.up = up, .key = f->key};
 		json_t *v;
-		int r = encode_field(&v, &here, f, base, err);
+		int r;
 
+		if (f->kind == FIELD_OPTION && !*(void *const *)((const char *)base + f->at))
+			continue;
+		r = encode_field(&v, &here, f, base, err);
 		if (r) {
 			json_decref(o);
 			return r;
@@ -496,6 +506,9 @@ static int decode_field(
 		return decode_states(here, (double *)p, v, err);
 	case FIELD_GROUP:
 		return decode(here, f->fields, base, v, err);
+	case FIELD_OPTION:
+		*(void **)p = memory_zero(1, f->size);
+		return decode(here, f->fields, *(void **)p, v, err);
 	default:
 		return decode_many(here, f, base, v, err);
 	}

@@ -19,6 +19,7 @@ enum field_kind {
 	FIELD_FLAG,     /* bool */
 	FIELD_TEXT,     /* char *, owned; NULL is null */
 	FIELD_GROUP,    /* an object whose fields live in the same struct */
+	FIELD_OPTION,   /* an owned pointer to a struct as an object; NULL is not written */
 	FIELD_STATES,   /* double[STATE_COUNT] as an object by state_name */
 	FIELD_MAP,      /* an array of struct record_set as an object */
 	FIELD_TEXTS,    /* char **, owned, with a count */
@@ -32,11 +33,11 @@ struct field {
 	enum field_kind kind;
 	size_t at;       /* offset of the value in its struct */
 	size_t count_at; /* lists: offset of the size_t count */
-	size_t size;     /* FIELD_LIST, FIELD_POINTERS: of one struct */
+	size_t size;     /* FIELD_OPTION, FIELD_LIST, FIELD_POINTERS: of one struct */
 	size_t limit;    /* lists: most entries that are written or read */
 	bool required;   /* must be there when read; FIELD_TEXT: not null (NULL is written as "") */
 	const char *const *words;   /* FIELD_TEXT: the only values, NULL-terminated */
-	const struct field *fields; /* FIELD_GROUP, FIELD_LIST, FIELD_POINTERS: what is inside */
+	const struct field *fields; /* FIELD_GROUP and those: what is inside */
 };
 
 /* Sets every number of a struct to NaN: nothing is known yet. */

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "bench/cli/check.h"
 #include "bench/cli/command.h"
 #include "bench/plan.h"
 
@@ -17,7 +18,8 @@ static const char check_help[] =
 	"  --json             the plan as JSON: bit/s, bytes, seconds\n\n"
 	"Prints the resolved scenario, then per case the bytes of an exchange, the rate needed for\n"
 	"a compute utilisation of 50, 80, 90, 95 and 99 %, the bound behind it, and the step time\n"
-	"at which the scenario's own rate is just enough. Nothing is sent, no rights are needed.\n\n"
+	"at which the scenario's own rate is just enough. Of a fleet: goodput and uptime by closed\n"
+	"formulas, and the best checkpoint interval. Nothing is sent, no rights are needed.\n\n"
 	"Examples:\n"
 	"  narrowlink check scenarios/claim/eight-sites-0.84g.yaml\n"
 	"  narrowlink check job.yaml --set workload.outer.bits='8 bit' --json | jq .cases[0].plan\n";
@@ -33,16 +35,16 @@ static double seconds(int64_t ns)
 	return (double)ns / (double)NS_PER_S;
 }
 
-static void row(const char *label, const char *value)
+void check_row(const char *label, const char *value)
 {
 	printf("  %-52s %s\n", label, value);
 }
 
-static void row_quantity(const char *label, enum quantity kind, int64_t value)
+void check_quantity(const char *label, enum quantity kind, int64_t value)
 {
 	char text[48];
 
-	row(label, quantity_format(text, sizeof text, kind, value, false));
+	check_row(label, quantity_format(text, sizeof text, kind, value, false));
 }
 
 static void print_needed(const struct plan *p)
@@ -69,33 +71,37 @@ static void print_plan(const struct scenario *s)
 	struct plan p;
 	char text[64];
 
+	if (scenario_is_fleet(s)) {
+		check_fleet_print(s);
+		return;
+	}
 	plan_make(&p, s);
 	printf("plan%s%s: %s over %d learners\n", s->case_name[0] ? " for " : "", s->case_name,
 		s->strategy->name, s->job.n_learners);
-	row_quantity("payload of one exchange of all parameters, S", QUANTITY_BYTES,
+	check_quantity("payload of one exchange of all parameters, S", QUANTITY_BYTES,
 		p.payload_bytes);
-	row_quantity("sent by a learner per exchange", QUANTITY_BYTES, p.exchange_bytes);
+	check_quantity("sent by a learner per exchange", QUANTITY_BYTES, p.exchange_bytes);
 	if (p.syncer_bytes)
-		row_quantity("sent by a syncer per exchange", QUANTITY_BYTES, p.syncer_bytes);
+		check_quantity("sent by a syncer per exchange", QUANTITY_BYTES, p.syncer_bytes);
 	snprintf(text, sizeof text, "%lld every %lld steps", (long long)p.exchanges_per_period,
 		(long long)p.period);
-	row("exchanges", text);
+	check_row("exchanges", text);
 	snprintf(text, sizeof text, "%.4g", p.factor);
-	row("bytes on a link per byte of payload, f", text);
-	row_quantity("narrowest link of a learner, on the wire", QUANTITY_RATE, (int64_t)p.rate_bps);
-	row_quantity("  of which payload (TCP/IP headers taken off)", QUANTITY_RATE,
+	check_row("bytes on a link per byte of payload, f", text);
+	check_quantity("narrowest link of a learner, on the wire", QUANTITY_RATE, (int64_t)p.rate_bps);
+	check_quantity("  of which payload (TCP/IP headers taken off)", QUANTITY_RATE,
 		(int64_t)p.goodput_bps);
-	row_quantity("longest one-way delay", QUANTITY_TIME, p.one_way_ns);
-	row_quantity("one exchange alone on the links takes about", QUANTITY_TIME,
+	check_quantity("longest one-way delay", QUANTITY_TIME, p.one_way_ns);
+	check_quantity("one exchange alone on the links takes about", QUANTITY_TIME,
 		p.exchange_bound_ns);
 	print_needed(&p);
 	printf("\n  bound: R >= f N b CU / (H T), times %.4f for headers; it knows neither latency,\n"
 	       "  nor TCP, nor loss: the run measures what they cost.\n",
 		p.wire_ratio);
 	snprintf(text, sizeof text, "%.1f %%", 100 * p.predicted_utilisation);
-	row("predicted compute utilisation (bytes and one exchange's time)", text);
-	row_quantity("all sites together send about", QUANTITY_RATE, (int64_t)p.aggregate_bps);
-	row_quantity("the run takes about", QUANTITY_TIME,
+	check_row("predicted compute utilisation (bytes and one exchange's time)", text);
+	check_quantity("all sites together send about", QUANTITY_RATE, (int64_t)p.aggregate_bps);
+	check_quantity("the run takes about", QUANTITY_TIME,
 		(int64_t)((double)p.expected_wall_ns * s->dilation));
 	plan_check_faults(&p, s, print_warning, NULL);
 	putchar('\n');
@@ -146,9 +152,12 @@ static void print_json(const struct scenario_file *file)
 	for (size_t i = 0; i < file->n_cases; i++) {
 		const struct scenario *s = file->cases[i];
 
+		bool fleet = scenario_is_fleet(s);
+
 		json_array_append_new(cases,
-			json_pack("{s:s, s:s, s:o, s:o}", "name", s->case_name, "strategy",
-				s->strategy->name, "set", set_json(s), "plan", plan_json(s)));
+			json_pack("{s:s, s:s?, s:o, s:o}", "name", s->case_name, "strategy",
+				fleet ? NULL : s->strategy->name, "set", set_json(s), "plan",
+				fleet ? check_fleet_json(s) : plan_json(s)));
 	}
 	all = json_pack("{s:s, s:s, s:o}", "scenario", file->path, "title", file->cases[0]->title,
 		"cases", cases);

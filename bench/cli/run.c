@@ -22,10 +22,13 @@ static const char run_help[] =
 	"  --json             print run.json instead of the table\n"
 	"  -q, --quiet        no progress\n"
 	"  -v, --verbose      say more of what is done\n\n"
-	"Needs root or unprivileged user namespaces, and /dev/net/tun; `narrowlink doctor` tells.\n\n"
+	"A scenario that is a fleet of chips is simulated (engine model) and needs no rights.\n"
+	"Others need root or unprivileged user namespaces, and /dev/net/tun; `narrowlink doctor`\n"
+	"tells.\n\n"
 	"Examples:\n"
 	"  narrowlink run scenarios/claim/eight-sites-0.84g.yaml\n"
 	"  narrowlink run job.yaml --set links.wan.rate='2 Gbit/s' --set workload.step='1.5 s'\n"
+	"  narrowlink run scenarios/goodput/decoupled-8.yaml --set fleet.quorum=4\n"
 	"  narrowlink run job.yaml --out /tmp/mine --json | jq '.cases[].useful_work'\n";
 
 struct arguments {

@@ -27,6 +27,11 @@ static const struct {
 		"median time of an exchange, from its first send to its merge"},
 	[METRIC_EXCHANGE_P99] = {"exchange_p99", QUANTITY_TIME, 1e9, 1e6, "<= 12 s",
 		"99th percentile of it"},
+	[METRIC_GOODPUT] = {"goodput", QUANTITY_RATIO, 1e9, 1, ">= 85 %",
+		"of a fleet: share of the chips' time that was useful, mean over the seeds"},
+	[METRIC_UPTIME] = {"uptime", QUANTITY_RATIO, 1e9, 1, ">= 99.9 %",
+		"of a fleet: share of the time in which a quorum of learners was up, mean over the "
+		"seeds"},
 };
 static const char *const ops[] = {
 	[EXPECT_GE] = ">=", [EXPECT_LE] = "<=", [EXPECT_GT] = ">", [EXPECT_LT] = "<"};
@@ -142,6 +147,18 @@ static int parse_value(struct loader *l, const struct node *value, struct expect
 	return r;
 }
 
+/* Sites and a fleet have different figures. */
+static int check_measured(struct loader *l, const struct node *key, enum metric metric)
+{
+	bool of_fleet = metric == METRIC_GOODPUT || metric == METRIC_UPTIME;
+
+	if (of_fleet == scenario_is_fleet(l->s))
+		return 0;
+	return loader_error(l, key, of_fleet ? "\"%s\" is known of a fleet only; write e.g. useful_work"
+					     : "\"%s\" is not known of a fleet; write goodput or uptime",
+		metrics[metric].name);
+}
+
 int expect_parse(struct loader *l, const struct node *value, void *scenario)
 {
 	struct scenario *s = scenario;
@@ -155,6 +172,8 @@ int expect_parse(struct loader *l, const struct node *value, void *scenario)
 		if (find_metric(value->keys[i]->text, &s->expect[i].metric, &err))
 			r = loader_error(l, value->keys[i], "%s", err.text);
 		else
+			r = check_measured(l, value->keys[i], s->expect[i].metric);
+		if (!r)
 			r = parse_value(l, value->items[i], &s->expect[i]);
 	}
 	return r;

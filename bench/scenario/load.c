@@ -71,7 +71,9 @@ static int build(struct scenario_file *file, struct tree *t, const struct axis *
 	if (n)
 		context = memory_format("case \"%.200s\"", s->case_name);
 	l.context = context;
-	r = keys_section(&l, root_keys, t->root, "the scenario", s);
+	r = fleet_or_sites(&l);
+	if (!r)
+		r = keys_section(&l, root_keys, t->root, "the scenario", s);
 	if (!r)
 		r = scenario_resolve(&l);
 	if (r) {
@@ -158,9 +160,14 @@ int scenario_load(struct scenario_file **out, const char *path, const char *cons
 	return r ? r : scenario_load_text(out, path, text, length, overrides, n_overrides, err);
 }
 
+static unsigned uses_of(const struct scenario *s)
+{
+	return scenario_is_fleet(s) ? fleet_uses(s) : USE_SITES | traits_of(s->strategy)->uses;
+}
+
 int scenario_print(const struct scenario *s, FILE *out)
 {
-	struct printer p = {.out = out, .s = s, .uses = traits_of(s->strategy)->uses};
+	struct printer p = {.out = out, .s = s, .uses = uses_of(s)};
 
 	keys_print(&p, root_keys, s);
 	return ferror(out) ? -EIO : 0;

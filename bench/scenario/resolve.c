@@ -188,8 +188,12 @@ static void default_title(struct scenario *s)
 
 int scenario_resolve(struct loader *l)
 {
-	int r = check_exchange(l);
+	int r = scenario_is_fleet(l->s) ? fleet_resolve(l) : check_exchange(l);
 
+	if (scenario_is_fleet(l->s)) {
+		default_title(l->s);
+		return r;
+	}
 	if (!r)
 		r = check_sizes(l);
 	if (!r)

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "bench/fault.h"
+#include "bench/model/renewal.h"
 #include "bench/runtime.h"
 #include "emu/link.h"
 #include "emu/topology.h"
@@ -41,6 +42,8 @@ enum metric {
 	METRIC_WIRE_RATE,      /* bit/s: the largest mean rate of any site's direction */
 	METRIC_EXCHANGE_P50,   /* s */
 	METRIC_EXCHANGE_P99,   /* s */
+	METRIC_GOODPUT,        /* of a fleet: means over its seeds */
+	METRIC_UPTIME,
 	METRIC_COUNT,
 };
 const char *metric_name(enum metric metric);
@@ -63,6 +66,7 @@ struct scenario {
 	char *path;               /* as given on the command line */
 	char *title;
 	uint64_t seed;
+	struct fleet fleet;       /* chips > 0: a fleet; of what is below it has expect and set only */
 	double dilation;          /* >= 1 */
 	int n_sites;              /* those listed, plus the star syncer's own if there is one */
 	struct scenario_site sites[SITES_MAX];
@@ -86,6 +90,9 @@ struct scenario {
 	} *set;
 	char *case_name;          /* "" without matrix, else "diloco, 300 ms" */
 };
+
+/* A fleet instead of sites, links and a workload: strategy is NULL. */
+bool scenario_is_fleet(const struct scenario *s);
 
 /* All cases of a file. */
 struct scenario_file {

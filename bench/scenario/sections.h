@@ -13,6 +13,9 @@ enum use {
 	USE_FRAGMENTS = 1 << 2, /* outer.fragments, outer.overlap */
 	USE_SYNCER = 1 << 3,	/* outer.syncer, quorum, grace, late; tokens */
 	USE_BUCKETS = 1 << 4,	/* workload.buckets: sent during the backward pass */
+	USE_SITES = 1 << 5,	/* sites with links and a workload ... */
+	USE_FLEET = 1 << 6,	/* ... or a fleet */
+	USE_ELASTIC = 1 << 7,	/* fleet.replica, scale_down, scale_up */
 };
 
 /* What the language has to know about a strategy: the keys it uses, and its defaults. */
@@ -46,6 +49,12 @@ int sites_find(const struct scenario *s, const char *name); /* -1 if there is no
 
 int workload_parse(struct loader *l, const struct node *value, void *scenario);
 void workload_print(struct printer *p, const struct key *key, const void *scenario);
+
+/* Refuses a file that is neither a fleet nor sites with a workload, or both. */
+int fleet_or_sites(struct loader *l);
+int fleet_resolve(struct loader *l);
+unsigned fleet_uses(const struct scenario *s);
+extern const struct key fleet_keys[];
 
 int faults_parse(struct loader *l, const struct node *value, void *scenario);
 void faults_print(struct printer *p, const struct key *key, const void *scenario);

@@ -37,7 +37,7 @@ static int parse_strategy(struct loader *l, const struct node *value)
 	l->s->strategy = strategy_find(name);
 	l->traits = traits_of(l->s->strategy);
 	if (l->traits) {
-		l->uses = l->traits->uses;
+		l->uses = USE_SITES | l->traits->uses;
 		return 0;
 	}
 	nearest.written = name;

@@ -3,6 +3,7 @@
 
 #include <ftw.h>
 
+#include "bench/model/renewal_plan.h"
 #include "bench/plan.h"
 #include "bench/scenario/sections.h"
 
@@ -21,8 +22,14 @@ static int check_file(const char *path, const struct stat *st, int type, struct 
 	if (file->text[0] != '#')
 		fail_msg("%s does not open with a comment that says what it asks", path);
 	for (size_t i = 0; i < file->n_cases; i++) {
+		struct fleet_plan fleet;
 		struct plan plan;
 
+		if (scenario_is_fleet(file->cases[i])) {
+			fleet_plan_make(&fleet, &file->cases[i]->fleet);
+			assert_true(fleet.goodput > 0);
+			continue;
+		}
 		plan_make(&plan, file->cases[i]);
 		assert_true(plan.predicted_utilisation > 0);
 	}

@@ -96,7 +96,7 @@ static void golden_pair(const char *name)
 static void golden_prints(void **state)
 {
 	enter_source(GOLDEN);
-	assert_int_equal(each_file(".yaml", golden_pair), 6);
+	assert_int_equal(each_file(".yaml", golden_pair), 8);
 }
 
 static void error_pair(const char *name)
