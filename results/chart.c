@@ -19,29 +19,46 @@ static const struct chart_kind kinds[] = {
 	{"useful", "Useful work",
 		"The share of all accelerator time that went into steps that were merged, or "
 		"were still to be merged at the end and not lost.",
-		"No case got far enough to have done any work.", false, chart_useful},
+		"No case got far enough to have done any work.", false, CHART_SITES, chart_useful},
 	{"ledger", "Where the time went",
 		"One bar per participant; its parts are its states, and sum to "
 		"its whole time.",
-		"No participant's time was recorded.", true, chart_ledger},
+		"No participant's time was recorded.", true, CHART_SITES, chart_ledger},
 	{"timeline", "What each participant did when",
 		"One lane per participant; a tall bar is work, a "
 		"low one waiting, a thin line nothing to do. Bars under a lane are faults. The "
 		"warm-up is shown as well; no number counts it.",
-		"No participant entered a state.", true, chart_timeline},
+		"No participant entered a state.", true, CHART_SITES, chart_timeline},
 	{"wire", "Rate on the wire per site",
 		"What each site's link carried in both directions, Ethernet "
 		"frames included, against what it can.",
-		"The links were not sampled.", true, chart_wire},
+		"The links were not sampled.", true, CHART_SITES, chart_wire},
 	{"exchange", "How long exchanges took",
 		"The share of exchanges that were done within a time. "
 		"\"Predicted\" is the formula's time for an idle link without loss.",
-		"No exchange finished, so there are no times to show.", true, chart_exchange},
+		"No exchange finished, so there are no times to show.", true, CHART_SITES, chart_exchange},
 	{"delay", "The link's delay over time",
 		"What the link's profile or its recording did: one-way "
 		"delay, and the times at which nothing passed.",
-		NULL, true, chart_delay},
+		NULL, true, CHART_SITES, chart_delay},
+	{"goodput", "Goodput against the number of chips",
+		"Mean over the seeds; the bars reach from the 5th to the 95th percentile of the "
+		"seeds, and are often too small to see.",
+		NULL, false, CHART_FLEET, chart_goodput},
+	{"shares", "Where the chips' time went",
+		"One bar per case, the time of all its chips; mean over the seeds.",
+		"No case got as far as the end of its first run.", false, CHART_FLEET,
+		chart_shares},
+	{"spread", "How much the seeds differ",
+		"The share of seeds up to a goodput. The seeds are runs of the same fleet; the "
+		"shaded interval is where their mean is known to be.",
+		"There is one seed only, or none.", true, CHART_FLEET, chart_spread},
 };
+
+bool chart_concerns(const struct chart_kind *kind, const struct record *record)
+{
+	return kind->of == (record_is_fleet(record) ? CHART_FLEET : CHART_SITES);
+}
 
 const struct chart_kind *chart_kind_at(size_t i)
 {
@@ -96,7 +113,7 @@ static void draw_case(const char *folder, const char *dir, const struct record *
 	if (!(from.until_s > 0))
 		from.until_s = 1;
 	for (size_t i = 0; chart_kind_at(i); i++)
-		if (chart_kind_at(i)->every_case)
+		if (chart_kind_at(i)->every_case && chart_concerns(chart_kind_at(i), record))
 			draw(chart_kind_at(i), &from, index, err);
 	series_free(series);
 	lanes_free(lanes);
@@ -111,7 +128,7 @@ int chart_all(const char *folder, const struct record *record, struct error *err
 	if (mkdir(dir, 0777) && errno != EEXIST)
 		return error_sys(err, -errno, "cannot create %s", dir);
 	for (size_t i = 0; chart_kind_at(i); i++)
-		if (!chart_kind_at(i)->every_case)
+		if (!chart_kind_at(i)->every_case && chart_concerns(chart_kind_at(i), record))
 			draw(chart_kind_at(i), &all, 0, &first);
 	for (size_t i = 0; i < record->n_cases; i++)
 		draw_case(folder, dir, record, i, &first);

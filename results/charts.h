@@ -16,12 +16,16 @@ struct chart_source {
 	double until_s;              /* the end of the time axis, > 0 */
 };
 
+/* What a chart is of. */
+enum chart_of { CHART_SITES, CHART_FLEET };
+
 struct chart_kind {
 	const char *stem;  /* of its files; chart_stem() adds the case */
 	const char *title;
 	const char *reads; /* one sentence: how to read it */
 	const char *empty; /* one sentence: why it is not there when it has no data */
 	bool every_case;   /* one for each case, or one for the run */
+	enum chart_of of;
 	/* Draws it, or does nothing where it has no data. */
 	int (*draw)(const struct chart_source *from, const char *stem, const char *title,
 		struct error *err);
@@ -29,6 +33,9 @@ struct chart_kind {
 
 /* NULL past the end. */
 const struct chart_kind *chart_kind_at(size_t i);
+
+/* Is the chart one of such a run? */
+bool chart_concerns(const struct chart_kind *kind, const struct record *record);
 
 /* "wire", or "wire-2" for the second of several cases; the caller's to free. */
 char *chart_stem(const struct chart_kind *kind, const struct record *record, size_t case_index);
@@ -42,6 +49,12 @@ int chart_timeline(const struct chart_source *from, const char *stem, const char
 int chart_exchange(const struct chart_source *from, const char *stem, const char *title,
 	struct error *err);
 int chart_useful(const struct chart_source *from, const char *stem, const char *title,
+	struct error *err);
+int chart_goodput(const struct chart_source *from, const char *stem, const char *title,
+	struct error *err);
+int chart_shares(const struct chart_source *from, const char *stem, const char *title,
+	struct error *err);
+int chart_spread(const struct chart_source *from, const char *stem, const char *title,
 	struct error *err);
 int chart_delay(const struct chart_source *from, const char *stem, const char *title,
 	struct error *err);

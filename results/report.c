@@ -102,7 +102,7 @@ static void write_chart(FILE *out, const char *folder, const struct chart_kind *
 static void write_run_charts(FILE *out, const char *folder, const struct record *r)
 {
 	for (size_t i = 0; chart_kind_at(i); i++)
-		if (!chart_kind_at(i)->every_case)
+		if (!chart_kind_at(i)->every_case && chart_concerns(chart_kind_at(i), r))
 			write_chart(out, folder, chart_kind_at(i), r, 0);
 }
 
@@ -112,7 +112,7 @@ static void write_charts(FILE *out, const char *folder, const struct record *r, 
 	if (r->n_cases == 1)
 		write_run_charts(out, folder, r);
 	for (size_t i = 0; chart_kind_at(i); i++)
-		if (chart_kind_at(i)->every_case)
+		if (chart_kind_at(i)->every_case && chart_concerns(chart_kind_at(i), r))
 			write_chart(out, folder, chart_kind_at(i), r, case_index);
 }
 
@@ -151,6 +151,10 @@ static void write_overview(FILE *out, const struct record *r)
 		">Busiest link", NULL};
 
 	write_sum(out, r);
+	if (record_is_fleet(r)) {
+		report_fleet_overview(out, r);
+		return;
+	}
 	html_table(out, "Cases", heads);
 	for (size_t i = 0; i < r->n_cases; i++) {
 		const struct record_case *c = r->cases[i];
@@ -188,6 +192,13 @@ static void write_case(FILE *out, const char *folder, const struct record *r, si
 		fputs("</h2>\n", out);
 	}
 	report_box(out, c);
+	if (c->fleet) {
+		report_fleet(out, c);
+		report_expectations(out, c);
+		report_assumptions(out, c);
+		write_charts(out, folder, r, i);
+		return;
+	}
 	report_figures(out, c);
 	report_expectations(out, c);
 	report_assumptions(out, c);

@@ -23,6 +23,9 @@ void report_participants(FILE *out, const struct record_case *c);
 void report_wire(FILE *out, const struct record_case *c);
 void report_fidelity(FILE *out, const struct record_case *c);
 void report_faults(FILE *out, const struct record_case *c);
+/* Of a fleet: figures over the seeds and where the time went; all cases in a table. */
+void report_fleet(FILE *out, const struct record_case *c);
+void report_fleet_overview(FILE *out, const struct record *r);
 
 /* The largest mean rate of any direction, and that direction's limit; NaN when there is none. */
 double busiest_mean_bps(const struct record_case *c, double *limit_bps);

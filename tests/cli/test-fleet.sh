@@ -30,12 +30,23 @@ assert case["verdict"] == "holds" and case["useful_work"] == fleet["goodput"]["m
 PY
 }
 
+# Of each kind of chart one, where gnuplot is there; none of what a fleet has not.
+charts() {
+	"$NARROWLINK" run fleet.yaml -q --out many --set fleet.seeds=3 \
+		--set matrix="{fleet.elastic: [false, true], fleet.chips: [50 k, 100 k]}" || return 1
+	[ -e many/charts/wire-1.gp ] && return 1
+	grep -q "Over the seeds" many/report.html && ! grep -q "Busiest link" many/report.html || return 1
+	command -v gnuplot >/dev/null || return 0
+	[ -s many/charts/goodput.svg ] && [ -s many/charts/shares.svg ] && [ -s many/charts/spread-4.svg ]
+}
+
 undecided() {
 	"${command[@]}" | grep "more seeds would decide"
 }
 
 check "the same scenario and seed: the same bytes" same_bytes
 check "goodput is the formula's" is_formula a/out/run.json
+check "charts and report of a fleet" charts
 command=(cat a/table)
 check "a table of goodput and uptime" expect 0 'goodput .*uptime' '^fleet +holds +7[56]\.. %'
 command=("$NARROWLINK" run fleet.yaml -q --set expect.goodput=">= 80 %" --set fleet.seeds=2)

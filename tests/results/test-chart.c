@@ -387,7 +387,8 @@ static void test_hostile_names(void **state)
 		_free_ char *stem = chart_stem(chart_kind_at(i), r, 0);
 		_free_ char *file = memory_format("%s.svg", stem);
 
-		check_svg(charts, file);
+		if (chart_concerns(chart_kind_at(i), r))
+			check_svg(charts, file);
 	}
 	assert_false(scratch_has(charts, "pwned"));
 	assert_false(scratch_has(dir, "pwned"));
