@@ -86,6 +86,16 @@ void progress_connecting(
 	end_line(p);
 }
 
+void progress_count(struct progress *p, size_t done, size_t n, const char *name)
+{
+	if (!p->terminal && !p->printed_ns)
+		p->printed_ns = clock_now_ns(); /* short work needs no line */
+	if (!begin_line(p))
+		return;
+	fprintf(p->out, "%zu of %zu, %.60s", done, n, name);
+	end_line(p);
+}
+
 void progress_say(struct progress *p, const char *format, ...)
 {
 	va_list ap;

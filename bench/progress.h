@@ -29,6 +29,8 @@ void progress_begin(struct progress *p, FILE *out, bool quiet);
 void progress_connecting(
 	struct progress *p, const struct progress_state *s, int n_up, int n_pairs);
 void progress_update(struct progress *p, const struct progress_state *s);
+/* As often, where work is counted: "17 of 48, NAME". */
+void progress_count(struct progress *p, size_t done, size_t n, const char *name);
 /* A sentence on a line of its own. */
 void progress_say(struct progress *p, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

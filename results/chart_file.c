@@ -233,6 +233,11 @@ static void quote(struct chart *c, const char *text, bool format)
 	fputc('\'', c->script);
 }
 
+void chart_quote(struct chart *c, const char *text)
+{
+	quote(c, text, false);
+}
+
 void chart_rows(struct chart *c, const char *const *names, size_t n)
 {
 	chart_add(c, "set yrange [%zu.5:-0.5]\nset grid noytics\nset ytics scale 0\nset ytics ()\n",

@@ -56,6 +56,8 @@ void chart_data(struct chart *c, const char *format, ...) __attribute__((format(
 
 /* The y axis of a chart with a row per name: from 0 at the top, the names cut at 32 columns. */
 void chart_rows(struct chart *c, const char *const *names, size_t n);
+/* Text in the script, in quotes in which nothing of it is evaluated. */
+void chart_quote(struct chart *c, const char *text);
 /* A number of the data, NaN where there is none, and a tab. */
 void chart_number(struct chart *c, double value);
 

@@ -39,3 +39,25 @@ const struct paint *paint_fault(const char *kind)
 {
 	return strcmp(kind, "blackout") ? &paint_crash : &paint_blackout;
 }
+
+static const struct stroke strategies[] = {
+	{"data-parallel", "#D55E00", 2, "(2,3)"},	/* 119 */
+	{"diloco", "#E69F00", 2, "(8,4)"},		/* 162 */
+	{"streaming-diloco", "#56B4E9", 2, "(10,3,2,3)"}, /* 160 */
+	{"decoupled-diloco", "#0072B2", 2.5, "solid"},	/* 87 */
+	{"", "#555555", 2, "(4,2)"},
+};
+
+int stroke_strategy_index(const char *name)
+{
+	int i = 0;
+
+	while (*strategies[i].label && strcmp(strategies[i].label, name))
+		i++;
+	return i;
+}
+
+const struct stroke *stroke_strategy(const char *name)
+{
+	return &strategies[stroke_strategy_index(name)];
+}

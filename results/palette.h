@@ -37,5 +37,9 @@ extern const struct stroke stroke_measured;
 extern const struct stroke stroke_predicted;
 extern const struct stroke stroke_expected;
 
+/* A strategy's line, by its name; a fifth look for a name that is none of ours. */
+const struct stroke *stroke_strategy(const char *name);
+int stroke_strategy_index(const char *name); /* 0 to 4, for its mark */
+
 const struct paint *paint_state(enum state state);
 const struct paint *paint_fault(const char *kind);

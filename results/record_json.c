@@ -1,6 +1,5 @@
 /*
- * run.json as a file: written beside its place and moved over it, so that a reader, a full disk
- * or a power cut meets the old file or the new one; read with every type and count checked.
+ * run.json as a file: written as a whole or not at all, read with every type and count checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "results/file_put.h"
 #include "results/record.h"
 #include "results/record_schema.h"
 
@@ -33,64 +33,16 @@ static int encode_text(char **out, const struct record *record, struct error *er
 	return r;
 }
 
-static int write_all(int fd, const char *text, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, text, n);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -errno;
-		text += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
-/* The new content is on the disk before the name points at it. */
-static int write_beside(const char *beside, const char *text)
-{
-	_close_ int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-	int r;
-
-	if (fd < 0)
-		return -errno;
-	r = write_all(fd, text, strlen(text));
-	if (!r)
-		r = write_all(fd, "\n", 1);
-	return !r && fsync(fd) ? -errno : r;
-}
-
-static void sync_directory_of(const char *path)
-{
-	_free_ char *copy = memory_string(path);
-	char *slash = strrchr(copy, '/');
-	_close_ int fd = -1;
-
-	if (slash)
-		slash[slash == copy] = '\0';
-	fd = open(slash ? copy : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		fsync(fd);
-}
-
 int record_write_json(const struct record *record, const char *path, struct error *err)
 {
-	_free_ char *text = NULL, *beside = memory_format("%s.new", path);
+	_free_ char *text = NULL, *whole = NULL, *beside = memory_format("%s.new", path);
 	int r = encode_text(&text, record, err);
 
 	if (r)
 		return r;
-	r = write_beside(beside, text);
-	if (!r && rename(beside, path))
-		r = -errno;
-	if (r) {
-		unlink(beside);
-		return error_sys(err, r, "cannot write %s", path);
-	}
-	sync_directory_of(path);
-	return 0;
+	whole = memory_format("%s\n", text);
+	r = file_put(path, beside, whole);
+	return r ? error_sys(err, r, "cannot write %s", path) : 0;
 }
 
 /* error_set keeps the first error only, so the file's name is put before one already set. */

@@ -19,7 +19,7 @@
 struct walk {
 	const struct scenario *s;
 	const char *key; /* whole */
-	const char *at;  /* the rest of it */
+	const char *at;	 /* the rest of it */
 	struct error *err;
 };
 
@@ -163,7 +163,7 @@ int numeric_find(struct numeric *out, const struct scenario *s, const char *key,
 			s->n_links ? s->links[0].name : "NAME");
 	*out = (struct numeric){.plain = k->kind == KEY_NUMBER, .whole = k->kind == KEY_INTEGER};
 	strcpy(out->key, key);
-	out->kind = k->kind == KEY_SHARE ? QUANTITY_RATIO
+	out->kind = k->kind == KEY_SHARE    ? QUANTITY_RATIO
 		    : k->kind == KEY_NUMBER ? QUANTITY_COUNT
 					    : key_quantity(k->kind);
 	out->whole |= k->kind == KEY_BITS || k->kind == KEY_COUNT || k->kind == KEY_BYTES;
@@ -204,8 +204,8 @@ int numeric_parse(const struct numeric *n, const char *text, double *out, struct
 
 		if (end == copy || end[strspn(end, " ")] || !isfinite(d) ||
 			strspn(copy, "0123456789.+-eE ") != strlen(copy))
-			return error_set(err, -EINVAL, STATUS_INPUT, "\"%.64s\" is not a number",
-				text);
+			return error_set(
+				err, -EINVAL, STATUS_INPUT, "\"%.64s\" is not a number", text);
 		*out = d;
 		return 0;
 	}
@@ -216,6 +216,29 @@ int numeric_parse(const struct numeric *n, const char *text, double *out, struct
 		return error_set(err, r, STATUS_INPUT, "%s", inner.text);
 	*out = (double)v / scale_of(n);
 	return 0;
+}
+
+bool numeric_current(const struct numeric *n, const struct scenario *s, double *out)
+{
+	struct tree tree = {0};
+	struct error err = {0};
+	_free_ char *text = NULL;
+	const struct node *node;
+	bool known = false;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return false;
+	scenario_print(s, f);
+	fclose(f);
+	if (!tree_parse(&tree, &tree.root, "", text, strlen(text), true, &err)) {
+		node = node_find(tree.root, n->key);
+		known = node && node->kind == NODE_TEXT && node->text &&
+			!numeric_parse(n, node->text, out, &err);
+	}
+	tree_release(&tree);
+	return known;
 }
 
 char *numeric_format(char *buf, size_t size, const struct numeric *n, double value, bool exact)

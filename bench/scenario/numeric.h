@@ -12,12 +12,12 @@
 #include "bench/scenario/scenario.h"
 
 struct numeric {
-	char key[128];      /* as written: "links.wan.rate" */
+	char key[128]; /* as written: "links.wan.rate" */
 	enum quantity kind;
-	bool plain;         /* a number without unit and with a fraction, as `speed`; kind is COUNT */
-	bool whole;         /* integers only */
-	double low, high;   /* what the language allows */
-	bool below;         /* high itself is excluded */
+	bool plain;	  /* a number without unit and with a fraction, as `speed`; kind is COUNT */
+	bool whole;	  /* integers only */
+	double low, high; /* what the language allows */
+	bool below;	  /* high itself is excluded */
 };
 
 /*
@@ -25,6 +25,9 @@ struct numeric {
  * no such key (the nearest is named), or it holds no number.
  */
 int numeric_find(struct numeric *out, const struct scenario *s, const char *key, struct error *err);
+
+/* What the scenario has there, if its canonical print tells: false for elements of lists. */
+bool numeric_current(const struct numeric *n, const struct scenario *s, double *out);
 
 /* A value as a user writes it, in base units. STATUS_INPUT. */
 int numeric_parse(const struct numeric *n, const char *text, double *out, struct error *err);

@@ -28,8 +28,8 @@ static double round_value(const struct search *s, double value)
 /* The value at this share of the way from a to b. */
 static double between(const struct search *s, double a, double b, double share)
 {
-	double value = search_is_log(s) && a > 0 && b > 0 ? a * pow(b / a, share)
-							  : a + (b - a) * share;
+	double value =
+		search_is_log(s) && a > 0 && b > 0 ? a * pow(b / a, share) : a + (b - a) * share;
 
 	return round_value(s, value);
 }
@@ -54,8 +54,8 @@ static const struct search_point *seen(const struct search_result *r, double val
 	return NULL;
 }
 
-static int look(struct search_result *r, double value, search_try try, void *user,
-	struct error *err)
+static int look(
+	struct search_result *r, double value, search_try try, void *user, struct error *err)
 {
 	struct search_point p = {.value = value, .got = NAN};
 	int e;

@@ -14,15 +14,15 @@
 #define SEARCH_POINTS_MAX 128
 
 struct search {
-	double low, high;  /* low < high */
-	bool whole;        /* integers only, then the result is exact */
-	bool largest;      /* instead of the smallest */
-	double tolerance;  /* of the result, relative: 0.01; > 0 */
+	double low, high; /* low < high */
+	bool whole;	  /* integers only, then the result is exact */
+	bool largest;	  /* instead of the smallest */
+	double tolerance; /* of the result, relative: 0.01; > 0 */
 };
 
 struct search_point {
 	double value;
-	double got;  /* the metric; NaN: unknown */
+	double got; /* the metric; NaN: unknown */
 	bool holds;
 };
 
@@ -43,8 +43,7 @@ struct search_result {
 bool search_is_log(const struct search *s);
 
 /* got and holds of one value. A negative errno ends the search. */
-typedef int (*search_try)(
-	void *user, double value, struct search_point *out, struct error *err);
+typedef int (*search_try)(void *user, double value, struct search_point *out, struct error *err);
 
 int search_run(struct search_result *out, const struct search *s, search_try try, void *user,
 	struct error *err);

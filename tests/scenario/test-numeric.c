@@ -114,10 +114,11 @@ static void test_refused(void **state)
 
 static void test_values_refused(void **state)
 {
-	static const char *const values[][2] = {{"links.wan.rate", "5"}, {"links.wan.rate", "1 Gbps"},
-		{"links.wan.delay", "1 Gbit/s"}, {"links.wan.loss", "0.1"}, {"run.steps", "2.5"},
-		{"sites.hut.speed", "fast"}, {"sites.hut.speed", "inf"}, {"sites.hut.speed", ""},
-		{"sites.hut.speed", "0x10"}, {"workload.step", ""}};
+	static const char *const values[][2] = {{"links.wan.rate", "5"},
+		{"links.wan.rate", "1 Gbps"}, {"links.wan.delay", "1 Gbit/s"},
+		{"links.wan.loss", "0.1"}, {"run.steps", "2.5"}, {"sites.hut.speed", "fast"},
+		{"sites.hut.speed", "inf"}, {"sites.hut.speed", ""}, {"sites.hut.speed", "0x10"},
+		{"workload.step", ""}};
 	struct scenario_file *file = load();
 
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -221,7 +222,8 @@ static size_t draw(size_t below)
 static void test_mutations(void **state)
 {
 	static const char *const seeds[] = {"useful_work >= 90 %", "wire_rate <= 0.84 Gbit/s",
-		"exchange_p99 < 12 s", "links.wan.up.rate", "sites.hut.speed", "workload.outer.bits"};
+		"exchange_p99 < 12 s", "links.wan.up.rate", "sites.hut.speed",
+		"workload.outer.bits"};
 	static const char letters[] = "<>=. %0129eE-+_aGbits/\302\261\377\"'\n";
 	struct scenario_file *file = load();
 	int taken = 0;
