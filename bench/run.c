@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -14,29 +15,62 @@
 #include "base/memory.h"
 #include "bench/case.h"
 #include "bench/host.h"
+#include "bench/links.h"
 #include "bench/model/fleet.h"
 #include "bench/progress.h"
 #include "results/report.h"
 
-static const struct backend *const backends[] = {&backend_relay};
+/* In the order in which `auto` tries them. */
+static const struct backend *const backends[] = {&backend_netem, &backend_relay};
 
-int run_backend(const struct backend **out, const char *engine, struct error *err)
+/* Can it do the links of every case? They are asked for as they will be, without faults. */
+static int suits(const struct backend *backend, const struct scenario_file *file, struct error *err)
+{
+	struct link_plan *plan = memory_zero(1, sizeof *plan);
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < file->n_cases; i++) {
+		const struct scenario *s = file->cases[i];
+
+		links_make(plan, s, NULL, 0);
+		r = backend->suits(plan, s->n_sites, err);
+		links_release(plan, s->n_sites);
+	}
+	free(plan);
+	return r;
+}
+
+int run_backend(const struct backend **out, const char *engine, const struct scenario_file *file,
+	struct error *passed_over, struct error *err)
 {
 	size_t n = sizeof backends / sizeof *backends;
 	bool any = !strcmp(engine, "auto");
 	int r;
 
 	for (size_t i = 0; i < n; i++) {
+		struct error *why = any && i + 1 < n ? passed_over : err;
+
 		if (!any && strcmp(engine, backends[i]->name))
 			continue;
-		r = backends[i]->probe(err);
-		if (r < 0)
+		r = suits(backends[i], file, why);
+		if (r == 0)
+			r = backends[i]->probe(why);
+		if (r == 0)
+			*out = backends[i];
+		if (r == 0 || why == err)
 			return r;
-		*out = backends[i];
-		return 0;
 	}
 	return error_set(err, -EINVAL, STATUS_INPUT,
-		"--engine %s: there is no such engine; write auto or relay", engine);
+		"--engine %s: there is no such engine; write auto, netem or relay", engine);
+}
+
+/* Why `auto` is not the kernel's own emulator: what its first line says. */
+static void say_passed_over(
+	struct progress *progress, const char *engine, const struct error *passed_over)
+{
+	if (passed_over->status != STATUS_HOLDS)
+		progress_say(progress, "engine %s, not netem: %.*s", engine,
+			(int)strcspn(passed_over->text, "\n"), passed_over->text);
 }
 
 static int take_signals(struct error *err)
@@ -218,10 +252,10 @@ static int check_machine(const struct scenario_file *file, struct error *err)
 
 /* A fleet is simulated, without a backend. */
 static int choose(const struct backend **backend, const struct scenario_file *file,
-	const char *engine, struct error *err)
+	const char *engine, struct error *passed_over, struct error *err)
 {
 	if (!scenario_is_fleet(file->cases[0]))
-		return run_backend(backend, engine, err);
+		return run_backend(backend, engine, file, passed_over, err);
 	if (strcmp(engine, "auto") && strcmp(engine, "model"))
 		return error_set(err, -EINVAL, STATUS_INPUT,
 			"--engine %s: a fleet has no links to carry; write auto or model", engine);
@@ -233,10 +267,11 @@ int run_scenario(struct record **out, char **path, const struct scenario_file *f
 {
 	struct progress progress;
 	struct case_context context = {.progress = &progress, .signal_fd = -1};
+	struct error passed_over = {0};
 	struct record *record;
 	int r, drawn;
 
-	r = choose(&context.backend, file, options->engine, err);
+	r = choose(&context.backend, file, options->engine, &passed_over, err);
 	if (r < 0)
 		return r;
 	r = context.signal_fd = take_signals(err);
@@ -256,6 +291,8 @@ int run_scenario(struct record **out, char **path, const struct scenario_file *f
 		return r;
 	}
 	progress_begin(&progress, stderr, options->quiet);
+	if (context.backend)
+		say_passed_over(&progress, context.backend->name, &passed_over);
 	r = run_cases(record, file, &context, err);
 	*path = memory_string(folder_path(context.folder));
 	folder_free(context.folder);

@@ -27,5 +27,9 @@ struct run_options {
 int run_scenario(struct record **out, char **folder, const struct scenario_file *file,
 	const struct run_options *options, struct error *err);
 
-/* The backend of that name, or for "auto" the first that works here. STATUS_INPUT or _MACHINE. */
-int run_backend(const struct backend **out, const char *engine, struct error *err);
+/*
+ * The backend of that name, or for "auto" the first that works here and can do the file's links;
+ * *passed_over then says why it is not the one before. STATUS_INPUT or _MACHINE.
+ */
+int run_backend(const struct backend **out, const char *engine, const struct scenario_file *file,
+	struct error *passed_over, struct error *err);

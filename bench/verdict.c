@@ -224,7 +224,7 @@ static void judge_link(struct record_case *c, const struct observation *o,
 	}
 	if (memory_drops(o)) {
 		c->valid = false;
-		record_reason(c, "the relay had no memory left and dropped %" PRIu64 " segments",
+		record_reason(c, "this machine had no room left and dropped %" PRIu64 " segments",
 			memory_drops(o));
 	}
 	if (c->lateness_p99_s > late) {

@@ -46,6 +46,8 @@ struct backend {
 	const char *name;
 	/* Can this machine and user do it? STATUS_MACHINE with the remedy if not. Leaves nothing. */
 	int (*probe)(struct error *err);
+	/* Can it do these links, on any machine? STATUS_INPUT with what it cannot. */
+	int (*suits)(const struct link_plan *plan, int n_sites, struct error *err);
 	/* Devices and links for the topology's sites. plan is borrowed until down. */
 	int (*up)(struct backend_run **out, const struct topology *t, const struct link_plan *plan,
 		struct error *err);
@@ -60,4 +62,4 @@ struct backend {
 	struct backend_run *(*down)(struct backend_run *run); /* accepts NULL, returns NULL */
 };
 
-extern const struct backend backend_relay;
+extern const struct backend backend_relay, backend_netem;

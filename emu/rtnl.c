@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
+#include <linux/veth.h>
 #include <net/if.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -104,9 +105,9 @@ int rtnl_request(struct nl_sock *sock, struct nl_msg *msg, const struct rtnl_rea
 	return r >= 0 ? 0 : r == -NLE_DUMP_INTR ? -EINTR : r == -NLE_NOMEM ? -ENOMEM : -EIO;
 }
 
-struct nl_msg *rtnl_message(int type, int flags, const void *header, size_t size)
+struct nl_msg *rtnl_message(int type, int flags, size_t room, const void *header, size_t size)
 {
-	struct nl_msg *msg = nlmsg_alloc_size(RTNL_MESSAGE_MAX);
+	struct nl_msg *msg = nlmsg_alloc_size(room);
 
 	if (!msg)
 		return NULL;
@@ -135,7 +136,7 @@ int rtnl_refused(struct error *err, int code, const char *said, const char *form
 /* A request of which only success matters. */
 static struct nl_msg *message(int type, int flags, const void *header, size_t size)
 {
-	return rtnl_message(type, NLM_F_ACK | flags, header, size);
+	return rtnl_message(type, NLM_F_ACK | flags, RTNL_ROOM, header, size);
 }
 
 int rtnl_device_index(const char *device, int *index, struct error *err)
@@ -230,4 +231,100 @@ int rtnl_add_default_route(
 			family == AF_INET6 ? 6 : 4, index,
 			*congestion ? " with congestion control " : "", congestion);
 	return r;
+}
+
+/* What both ends of a pair are alike in. */
+static void put_end(struct nl_msg *msg, const struct rtnl_veth_end *end)
+{
+	static const uint8_t address[] = {0x02, 0, 0, 0, 0, 0x01}; /* locally administered */
+
+	nla_put_string(msg, IFLA_IFNAME, end->name);
+	nla_put(msg, IFLA_ADDRESS, sizeof address, address);
+	nla_put_u32(msg, IFLA_GSO_MAX_SEGS, 1);
+	nla_put_u32(msg, IFLA_NET_NS_FD, (uint32_t)end->netns_fd);
+}
+
+int rtnl_add_veth(struct nl_sock *sock, const struct rtnl_veth_end ends[2], struct error *err)
+{
+	/* with IFF_NOARP a packet goes to the sender's own address, which is the receiver's too */
+	struct ifinfomsg header = {.ifi_flags = IFF_NOARP, .ifi_change = IFF_NOARP};
+	struct nl_msg *msg = message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &header, sizeof header);
+	struct nlattr *info, *data, *peer;
+	char said[RTNL_SAID];
+	int r;
+
+	if (msg) {
+		put_end(msg, &ends[0]);
+		info = nla_nest_start(msg, IFLA_LINKINFO);
+		nla_put_string(msg, IFLA_INFO_KIND, "veth");
+		data = nla_nest_start(msg, IFLA_INFO_DATA);
+		peer = nla_nest_start(msg, VETH_INFO_PEER);
+		nlmsg_append(msg, &header, sizeof header, NLMSG_ALIGNTO);
+		put_end(msg, &ends[1]);
+		nla_nest_end(msg, peer);
+		nla_nest_end(msg, data);
+		nla_nest_end(msg, info);
+	}
+	r = rtnl_request(sock, msg, NULL, said);
+	if (r == -EOPNOTSUPP)
+		return error_set(err, r, STATUS_MACHINE,
+			"this kernel has no veth devices\nas root: modprobe veth");
+	if (r < 0)
+		rtnl_refused(err, r, said, "cannot make the veth pair %s and %s", ends[0].name,
+			ends[1].name);
+	return r;
+}
+
+int rtnl_add_host_route(
+	struct nl_sock *sock, int index, int family, const void *address, struct error *err)
+{
+	int size = address_size(family);
+	struct rtmsg header = {
+		.rtm_family = (uint8_t)family,
+		.rtm_dst_len = (uint8_t)(size * 8),
+		.rtm_table = RT_TABLE_MAIN,
+		.rtm_protocol = RTPROT_STATIC,
+		.rtm_scope = family == AF_INET6 ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK,
+		.rtm_type = RTN_UNICAST,
+	};
+	struct nl_msg *msg =
+		message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL, &header, sizeof header);
+	char said[RTNL_SAID];
+	int r;
+
+	if (msg) {
+		nla_put(msg, RTA_DST, size, address);
+		nla_put_u32(msg, RTA_OIF, (uint32_t)index);
+	}
+	r = rtnl_request(sock, msg, NULL, said);
+	if (r < 0)
+		rtnl_refused(err, r, said, "cannot add an IPv%d route through device %d",
+			family == AF_INET6 ? 6 : 4, index);
+	return r;
+}
+
+static int read_link(struct nl_msg *msg, void *out)
+{
+	struct rtnl_link_stats64 stats = {0};
+	struct rtnl_counters *c = out;
+	const struct nlattr *a =
+		nlmsg_find_attr(nlmsg_hdr(msg), sizeof(struct ifinfomsg), IFLA_STATS64);
+
+	if (!a)
+		return NL_SKIP;
+	nla_memcpy(&stats, a, sizeof stats);
+	*c = (struct rtnl_counters){stats.rx_packets, stats.rx_bytes, stats.tx_dropped};
+	return NL_OK;
+}
+
+int rtnl_read_counters(struct nl_sock *sock, int index, struct rtnl_counters *out, struct error *err)
+{
+	struct ifinfomsg header = {.ifi_index = index};
+	const struct rtnl_reader reader = {read_link, out};
+	char said[RTNL_SAID];
+	int r = rtnl_request(
+		sock, message(RTM_GETLINK, 0, &header, sizeof header), &reader, said);
+
+	return r < 0 ? rtnl_refused(err, r, said, "cannot read the counters of device %d", index)
+		     : 0;
 }

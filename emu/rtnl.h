@@ -9,6 +9,7 @@
 
 #include <netinet/in.h>
 #include <netlink/handlers.h>
+#include <stdint.h>
 #include <sys/socket.h>
 
 #include "base/error.h"
@@ -19,11 +20,11 @@ struct nl_sock;
 int rtnl_open(struct nl_sock **out, struct error *err);
 struct nl_sock *rtnl_close(struct nl_sock *sock); /* accepts NULL, returns NULL */
 
-#define RTNL_MESSAGE_MAX 131072 /* two distribution tables of the largest size, and the rest */
+#define RTNL_ROOM 4096
 #define RTNL_SAID 256
 
-/* A request with its family header copied in; NULL when there is no memory. */
-struct nl_msg *rtnl_message(int type, int flags, const void *header, size_t size);
+/* A request of up to room bytes, its family header copied in; NULL when there is no memory. */
+struct nl_msg *rtnl_message(int type, int flags, size_t room, const void *header, size_t size);
 
 /* What to do with each message of an answer; see NL_CB_VALID of libnl. */
 struct rtnl_reader {
@@ -49,7 +50,7 @@ struct rtnl_link_settings {
 	int gso_max_size; /* bytes; the kernel applies it to IPv4 as well when <= 65536 */
 };
 
-/* All four: 0, or the kernel's negative errno with STATUS_MACHINE and what was asked. */
+/* All of these: 0, or the kernel's negative errno with STATUS_MACHINE and what was asked. */
 int rtnl_device_index(const char *device, int *index, struct error *err);
 int rtnl_device_up(struct nl_sock *sock, int index, const struct rtnl_link_settings *settings,
 	struct error *err);
@@ -62,3 +63,26 @@ int rtnl_add_address(
  */
 int rtnl_add_default_route(
 	struct nl_sock *sock, int index, int family, const char *congestion, struct error *err);
+
+/* One end of a veth pair: its name, and the namespace that it is made in. */
+struct rtnl_veth_end {
+	const char *name;
+	int netns_fd;
+};
+
+/*
+ * A veth pair whose ends need no neighbour resolution: both have the same address and take what
+ * is sent to it. Super-packets are split before they enter it (gso_max_segs 1). Neither is up.
+ */
+int rtnl_add_veth(struct nl_sock *sock, const struct rtnl_veth_end ends[2], struct error *err);
+
+/* One address is reached through the device. */
+int rtnl_add_host_route(
+	struct nl_sock *sock, int index, int family, const void *address, struct error *err);
+
+/* A device's counters, from both sides' view. */
+struct rtnl_counters {
+	uint64_t rx_packets, rx_bytes; /* bytes with the Ethernet header */
+	uint64_t tx_dropped; /* what a veth's other end had no room for */
+};
+int rtnl_read_counters(struct nl_sock *sock, int index, struct rtnl_counters *out, struct error *err);

@@ -225,12 +225,23 @@ static int set_tcp(struct topology *t, const struct topology_tcp *tcp, struct er
 	return r;
 }
 
+struct setting {
+	const char *name, *value;
+};
+
+static int set_sysctls(const struct setting *settings, size_t n, struct error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < n; i++)
+		r = set_sysctl(settings[i].name, settings[i].value, err);
+	return r;
+}
+
 /* Devices made later have no address of their own making and send nothing of their own. */
 static int set_quiet(const struct topology *t, struct error *err)
 {
-	static const struct {
-		const char *name, *value;
-	} settings[] = {
+	static const struct setting settings[] = {
 		{"ipv6/conf/all/disable_ipv6", "0"},
 		{"ipv6/conf/default/disable_ipv6", "0"},
 		{"ipv6/conf/default/accept_dad", "0"},
@@ -241,9 +252,27 @@ static int set_quiet(const struct topology *t, struct error *err)
 	};
 	int r = set_sysctl("ipv4/ping_group_range", "0 0", err);
 
-	for (size_t i = 0; !r && t->ipv6 && i < sizeof settings / sizeof *settings; i++)
-		r = set_sysctl(settings[i].name, settings[i].value, err);
+	if (!r && t->ipv6)
+		r = set_sysctls(settings, sizeof settings / sizeof *settings, err);
 	return r;
+}
+
+/*
+ * Whatever comes in by one device and has a route goes out by another. Devices are no routers of
+ * their own (default/forwarding), or they would join the routers' groups and report that.
+ */
+static int set_forwarding(const struct topology *t, struct error *err)
+{
+	static const struct setting settings[] = {
+		{"ipv4/ip_forward", "1"},
+		{"ipv4/conf/all/rp_filter", "0"},
+		{"ipv4/conf/default/rp_filter", "0"},
+		{"ipv6/conf/all/forwarding", "1"}, /* these two where there is IPv6 */
+		{"ipv6/conf/default/forwarding", "0"},
+	};
+	size_t n = sizeof settings / sizeof *settings;
+
+	return set_sysctls(settings, t->ipv6 ? n : n - 2, err);
 }
 
 static int loopback_up(struct error *err)
@@ -407,6 +436,39 @@ int topology_enter(const struct topology *t, int site, struct error *err)
 int topology_leave(const struct topology *t, struct error *err)
 {
 	return move_to(t->home_fd, t->home_uts_fd, "the program", err);
+}
+
+int topology_here(int *netns_fd, struct error *err)
+{
+	return open_namespace("net", netns_fd, err);
+}
+
+int topology_enter_router(int netns_fd, struct error *err)
+{
+	return setns(netns_fd, CLONE_NEWNET) < 0
+		? error_sys(err, -errno, "cannot enter a gateway's namespace")
+		: 0;
+}
+
+int topology_router(const struct topology *t, int *netns_fd, struct error *err)
+{
+	int fd = -1, left, r = 0;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		r = error_sys(err, -errno, "cannot create a gateway's namespace");
+	if (!r)
+		r = open_namespace("net", &fd, err);
+	if (!r)
+		r = set_quiet(t, err);
+	if (!r)
+		r = set_forwarding(t, err);
+	left = topology_leave(t, err);
+	if (r < 0 || left < 0) {
+		cleanup_close(&fd);
+		return r < 0 ? r : left;
+	}
+	*netns_fd = fd;
+	return 0;
 }
 
 struct topology *topology_down(struct topology *t)

@@ -92,6 +92,16 @@ int topology_attach(const struct topology *t, int site, int mtu, int txqueuelen,
 int topology_enter(const struct topology *t, int site, struct error *err);
 int topology_leave(const struct topology *t, struct error *err);
 
+/*
+ * A namespace that forwards between the devices it is given, in *netns_fd for the caller to
+ * close. topology_enter_router moves the calling process into it, topology_leave back home.
+ */
+int topology_router(const struct topology *t, int *netns_fd, struct error *err);
+int topology_enter_router(int netns_fd, struct error *err);
+
+/* The network namespace that the caller is in, as an open file for the caller to close. */
+int topology_here(int *netns_fd, struct error *err);
+
 struct topology *topology_down(struct topology *t); /* accepts NULL, returns NULL */
 
 /* Drops every capability of the calling process, for good. */

@@ -105,7 +105,7 @@ int gnuplot_run(const char *dir, const char *script, int limit_s, struct error *
 	char said[1024] = "";
 	int ends[2], status, r;
 	bool ended;
-	pid_t pid;
+	pid_t pid = -1;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return error_sys(err, -errno, "cannot run gnuplot");

@@ -76,6 +76,13 @@ static int try_relay(struct error *err)
 	return r < 0 ? r : backend_relay.probe(err);
 }
 
+static int try_netem(struct error *err)
+{
+	int r = topology_isolate(err);
+
+	return r < 0 ? r : backend_netem.probe(err);
+}
+
 static int try_realtime(struct error *err)
 {
 	const struct sched_param one = {.sched_priority = 1};
@@ -171,7 +178,7 @@ static void find_gnuplot(struct finding *f)
 		"not found: runs work, but have no charts; apt-get install gnuplot-nox");
 }
 
-#define N_FINDINGS 7
+#define N_FINDINGS 8
 
 static void find_all(struct finding f[static N_FINDINGS])
 {
@@ -180,12 +187,15 @@ static void find_all(struct finding f[static N_FINDINGS])
 		FINDING_MISSING, "");
 	find_tried(&f[2], "engine relay", try_relay, "works: user-space links on TUN devices",
 		FINDING_MISSING, "");
-	find_tried(&f[3], "real-time class", try_realtime, "the relay runs as SCHED_FIFO",
+	find_tried(&f[3], "engine netem", try_netem,
+		"works: the kernel takes every attribute and gives it back", FINDING_LIMITED,
+		"; runs use the relay");
+	find_tried(&f[4], "real-time class", try_realtime, "the relay runs as SCHED_FIFO",
 		FINDING_LIMITED,
 		": the relay runs in the ordinary class and may be late when the machine is busy");
-	find_congestion(&f[4]);
-	find_tcp_memory(&f[5]);
-	find_gnuplot(&f[6]);
+	find_congestion(&f[5]);
+	find_tcp_memory(&f[6]);
+	find_gnuplot(&f[7]);
 }
 
 static const char *kind_name(enum finding_kind kind)

@@ -12,15 +12,17 @@
 #include "emu/netem/compare.h"
 #include "emu/rtnl.h"
 
+/* kind is NULL where none is said; tables: bytes of distribution tables that will go in. */
 static struct nl_msg *message(
-	int type, int flags, const struct qdisc_place *place, const char *kind)
+	int type, int flags, const struct qdisc_place *place, const char *kind, size_t tables)
 {
 	struct tcmsg header = {
 		.tcm_ifindex = place->index,
 		.tcm_parent = place->parent,
 		.tcm_handle = place->handle,
 	};
-	struct nl_msg *msg = rtnl_message(type, NLM_F_ACK | flags, &header, sizeof header);
+	struct nl_msg *msg =
+		rtnl_message(type, NLM_F_ACK | flags, RTNL_ROOM + tables, &header, sizeof header);
 
 	if (msg && kind)
 		nla_put_string(msg, TCA_KIND, kind);
@@ -46,7 +48,8 @@ static struct nl_msg *whole(struct nl_msg *msg, int r)
 struct nl_msg *qdisc_netem_message(enum qdisc_verb verb, const struct qdisc_place *place,
 	const struct netem *n, uint32_t attributes)
 {
-	struct nl_msg *msg = message(RTM_NEWQDISC, verb_flags(verb), place, "netem");
+	size_t tables = (n->delay_table.count + n->slot_table.count) * sizeof(int16_t);
+	struct nl_msg *msg = message(RTM_NEWQDISC, verb_flags(verb), place, "netem", tables);
 
 	return msg ? whole(msg, netem_encode(msg, n, attributes)) : NULL;
 }
@@ -67,7 +70,7 @@ static int put_overhead(struct nl_msg *msg, int frame_overhead)
 struct nl_msg *qdisc_tbf_message(enum qdisc_verb verb, const struct qdisc_place *place,
 	const struct tbf *t, int frame_overhead)
 {
-	struct nl_msg *msg = message(RTM_NEWQDISC, verb_flags(verb), place, "tbf");
+	struct nl_msg *msg = message(RTM_NEWQDISC, verb_flags(verb), place, "tbf", 0);
 	int r;
 
 	if (!msg)
@@ -80,7 +83,7 @@ struct nl_msg *qdisc_tbf_message(enum qdisc_verb verb, const struct qdisc_place 
 
 struct nl_msg *qdisc_delete_message(const struct qdisc_place *place)
 {
-	return message(RTM_DELQDISC, 0, place, NULL);
+	return message(RTM_DELQDISC, 0, place, NULL, 0);
 }
 
 static int refuse(int code, const char *said, const char *kind, struct error *err)
@@ -226,7 +229,8 @@ int qdisc_read(
 	const struct rtnl_reader reader = {read_qdisc, &reading};
 	char said[RTNL_SAID];
 	/* NLM_F_ECHO: before Linux 6.5 the answer otherwise goes to the multicast group only */
-	int r = rtnl_request(sock, message(RTM_GETQDISC, NLM_F_ECHO, &which, NULL), &reader, said);
+	int r = rtnl_request(
+		sock, message(RTM_GETQDISC, NLM_F_ECHO, &which, NULL, 0), &reader, said);
 
 	if (r < 0)
 		return rtnl_refused(err, r, said, "the kernel does not tell a qdisc");

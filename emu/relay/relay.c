@@ -73,6 +73,12 @@ static int probe(struct error *err)
 	return 0;
 }
 
+/* Whatever a profile can say. */
+static int suits(const struct link_plan *plan, int n_sites, struct error *err)
+{
+	return 0;
+}
+
 static int make_device(const struct topology *t, const struct link_plan *plan, int site, int *fd,
 	struct error *err)
 {
@@ -246,6 +252,7 @@ static int pid(const struct backend_run *run)
 const struct backend backend_relay = {
 	.name = "relay",
 	.probe = probe,
+	.suits = suits,
 	.up = up,
 	.start = start,
 	.stats = stats,

@@ -1,5 +1,5 @@
 /*
- * Drives fuzz-netem.c without libFuzzer: sound options of both kinds, whole and cut, and 6,000
+ * Drives fuzz-netem.c without libFuzzer: sound options of both kinds, whole and cut, and 2,000
  * mutations of them by a fixed seed.
  */
 #include "tests/test.h"
@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "tests/emu/netem/random.h"
 
-#define ROUNDS 6000
+#define ROUNDS 2000
 #define OPTIONS_MAX 70000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

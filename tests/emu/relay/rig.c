@@ -52,7 +52,11 @@ void rig_plan(struct link_plan *plan, int n_sites, const struct rig_link *link)
 
 void rig_new(struct rig *rig, int n_sites, const struct rig_link *link)
 {
-	*rig = (struct rig){.n_sites = n_sites, .plan = memory_zero(1, sizeof *rig->plan)};
+	*rig = (struct rig){
+		.backend = &backend_relay,
+		.n_sites = n_sites,
+		.plan = memory_zero(1, sizeof *rig->plan),
+	};
 	rig_plan(rig->plan, n_sites, link);
 }
 
@@ -84,12 +88,12 @@ void rig_up(struct rig *rig, const char *congestion, int64_t window_bytes)
 	struct error err = {0};
 
 	rig_topology(rig, congestion, window_bytes);
-	must(backend_relay.up(&rig->run, rig->topology, rig->plan, &err), &err);
+	must(rig->backend->up(&rig->run, rig->topology, rig->plan, &err), &err);
 }
 
 void rig_down(struct rig *rig)
 {
-	rig->run = backend_relay.down(rig->run);
+	rig->run = rig->backend->down(rig->run);
 	rig->topology = topology_down(rig->topology);
 	cleanup_free(&rig->plan);
 }
@@ -98,7 +102,7 @@ struct link_stats rig_stats(const struct rig *rig, int site, enum direction d)
 {
 	struct link_stats s;
 
-	backend_relay.stats(rig->run, site, d, &s);
+	rig->backend->stats(rig->run, site, d, &s);
 	return s;
 }
 

@@ -1,5 +1,5 @@
 /*
- * A rig for the relay's tests and benchmarks: sites with links all alike, processes in the
+ * A rig for the backends' tests and benchmarks: sites with links all alike, processes in the
  * sites that send and receive, and results that come back through shared memory.
  */
 #pragma once
@@ -11,6 +11,7 @@
 #include "emu/backend.h"
 
 struct rig {
+	const struct backend *backend; /* backend_relay unless the test says otherwise before rig_up */
 	struct topology *topology;
 	struct link_plan *plan;
 	struct backend_run *run;
@@ -27,7 +28,7 @@ struct rig_link {
 void rig_plan(struct link_plan *plan, int n_sites, const struct rig_link *link);
 
 /*
- * Brings n sites up on backend_relay; ends the program with the reason if that fails. TCP's
+ * Brings n sites up on the rig's backend; ends the program with the reason if that fails. TCP's
  * window is window_bytes per connection, 0 for 4 MiB. plan may be changed between rig_new and
  * rig_up.
  */
