@@ -18,6 +18,7 @@ enum random_stream {
 	RANDOM_BURST,       /* Gilbert-Elliott transitions; counter = wire segment */
 	RANDOM_JITTER,      /* delay jitter; counter = packet */
 	RANDOM_REPAIR,      /* repair times; counter = n-th failure */
+	RANDOM_QUEUE,       /* the model: whose segments a full queue drops; counter = draw */
 };
 
 /* 64 uniform bits. entity is a site, participant or link direction, by the stream's own numbering. */

@@ -24,3 +24,10 @@ struct case_context {
  */
 int case_run(struct record_case *c, const struct scenario *s, const struct case_context *context,
 	struct error *err);
+
+/*
+ * The same in simulated time, at any dilation as at 1: needs nothing of the machine, keeps no
+ * state, and fills c with the same numbers wherever it runs. folder NULL: only c is written.
+ */
+int case_model(struct record_case *c, const struct scenario *s, struct folder *folder,
+	size_t index, struct error *err);

@@ -13,6 +13,12 @@
 #include "base/memory.h"
 #include "bench/version.h"
 
+void host_describe_tool(struct record *record)
+{
+	record->tool_version = memory_string(NARROWLINK_VERSION);
+	record->tool_git = memory_string(NARROWLINK_GIT);
+}
+
 void host_describe(struct record *record)
 {
 	struct utsname u;
@@ -20,8 +26,6 @@ void host_describe(struct record *record)
 	struct tm tm;
 	char utc[32];
 
-	record->tool_version = memory_string(NARROWLINK_VERSION);
-	record->tool_git = memory_string(NARROWLINK_GIT);
 	if (uname(&u) == 0) {
 		record->kernel = memory_format("%s %s", u.sysname, u.release);
 		record->machine = memory_string(u.machine);

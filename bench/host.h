@@ -8,7 +8,9 @@
 #include "emu/topology.h"
 #include "results/record.h"
 
-/* Fills tool, kernel, machine, cpus, hz and the start time. */
+/* Fills tool. */
+void host_describe_tool(struct record *record);
+/* Fills kernel, machine, cpus, hz and the start time. */
 void host_describe(struct record *record);
 
 /* Sums of TcpExt counters over all sites' namespaces (/proc/net/netstat). */

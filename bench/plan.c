@@ -27,6 +27,8 @@ static double wire_ratio(const struct scenario *s)
 {
 	int most = 0;
 
+	if (s->transport.tcp == TRANSPORT_IDEAL)
+		return 1;
 	for (int i = 0; i < s->n_sites; i++)
 		for (int d = 0; d < DIRECTIONS; d++) {
 			int bytes = s->links[s->sites[i].link].direction[d].overhead_bytes;

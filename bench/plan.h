@@ -18,7 +18,7 @@ struct plan {
 	int64_t exchange_bytes;       /* sent per learner and exchange (largest), payload */
 	int64_t syncer_bytes;         /* sent by the busiest syncer participant, payload; 0 if none */
 	int64_t exchanges_per_period; /* P, or 1 */
-	double wire_ratio;            /* bytes on the wire per payload byte: 1514/1448 by default */
+	double wire_ratio;            /* bytes on the wire per payload byte: 1514/1448 by default, 1 ideally */
 	/* Rate on the wire that the fastest learner needs, R >= f N b CU / (H T) * wire_ratio. */
 	double needed_bps[PLAN_TARGETS];
 	double rate_bps;              /* the narrowest direction of any learner's link */

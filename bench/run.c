@@ -23,6 +23,14 @@
 /* In the order in which `auto` tries them. */
 static const struct backend *const backends[] = {&backend_netem, &backend_relay};
 
+static bool any_ideal(const struct scenario_file *file)
+{
+	for (size_t i = 0; i < file->n_cases; i++)
+		if (file->cases[i]->transport.tcp == TRANSPORT_IDEAL)
+			return true;
+	return false;
+}
+
 /* Can it do the links of every case? They are asked for as they will be, without faults. */
 static int suits(const struct backend *backend, const struct scenario_file *file, struct error *err)
 {
@@ -47,11 +55,20 @@ int run_backend(const struct backend **out, const char *engine, const struct sce
 	bool any = !strcmp(engine, "auto");
 	int r;
 
+	if (!strcmp(engine, "model") || (any && any_ideal(file))) {
+		*out = NULL;
+		return 0;
+	}
 	for (size_t i = 0; i < n; i++) {
 		struct error *why = any && i + 1 < n ? passed_over : err;
 
 		if (!any && strcmp(engine, backends[i]->name))
 			continue;
+		if (any_ideal(file))
+			return error_set(err, -EINVAL, STATUS_INPUT,
+				"--engine %s: packets cannot have \"transport.tcp: ideal\", which is "
+				"for simulated time; write real, or --engine model",
+				engine);
 		r = suits(backends[i], file, why);
 		if (r == 0)
 			r = backends[i]->probe(why);
@@ -61,7 +78,7 @@ int run_backend(const struct backend **out, const char *engine, const struct sce
 			return r;
 	}
 	return error_set(err, -EINVAL, STATUS_INPUT,
-		"--engine %s: there is no such engine; write auto, netem or relay", engine);
+		"--engine %s: there is no such engine; write auto, netem, relay or model", engine);
 }
 
 /* Why `auto` is not the kernel's own emulator: what its first line says. */
@@ -105,7 +122,22 @@ static void give_signals_back(int fd)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* The time of day is left out where a run is simulated: the same run gives the same record. */
+/* What names the folder says nothing of a simulated run. */
+static void describe_arguments(struct record *record, const struct run_options *options,
+	const struct backend *backend)
+{
+	record->argv = memory_zero((size_t)options->argc + 1, sizeof *record->argv);
+	record->argv[record->argc++] = memory_string("narrowlink");
+	for (int i = 0; i < options->argc; i++) {
+		const char *word = options->argv[i];
+
+		if (backend || strncmp(word, "--o", 3))
+			record->argv[record->argc++] = memory_string(word);
+		else if (!strchr(word, '='))
+			i++;
+	}
+}
+
 static struct record *describe(const struct scenario_file *file, const struct run_options *options,
 	const struct backend *backend)
 {
@@ -115,19 +147,13 @@ static struct record *describe(const struct scenario_file *file, const struct ru
 	size_t size;
 	FILE *f = open_memstream(&resolved, &size);
 
-	host_describe(record);
-	record->argc = (size_t)options->argc + 1;
-	record->argv = memory_zero(record->argc, sizeof *record->argv);
-	record->argv[0] = memory_string("narrowlink");
-	for (int i = 0; i < options->argc; i++)
-		record->argv[i + 1] = memory_string(options->argv[i]);
+	host_describe_tool(record);
+	if (backend)
+		host_describe(record);
+	describe_arguments(record, options, backend);
 	record->seed = first->seed;
 	record->engine = memory_string(backend ? backend->name : "model");
-	if (!backend) {
-		cleanup_free(&record->started_utc);
-		record->started_utc = NULL;
-	}
-	record->dilation = first->dilation;
+	record->dilation = backend ? first->dilation : 1;
 	record->title = memory_string(first->title);
 	record->scenario_path = memory_string(file->path);
 	if (f) {
@@ -194,6 +220,16 @@ static void add_cases(struct record *record, const struct scenario_file *file)
 }
 
 /* What makes one case invalid is in its record, and does not keep the others from being run. */
+static int run_case(struct record_case *c, const struct scenario *s,
+	const struct case_context *context, struct error *err)
+{
+	if (scenario_is_fleet(s))
+		return fleet_case(c, s, context, err);
+	if (!context->backend)
+		return case_model(c, s, context->folder, context->index, err);
+	return case_run(c, s, context, err);
+}
+
 static int run_cases(struct record *record, const struct scenario_file *file,
 	struct case_context *context, struct error *err)
 {
@@ -207,8 +243,7 @@ static int run_cases(struct record *record, const struct scenario_file *file,
 		struct record_case *c = record->cases[i];
 
 		context->index = i;
-		r = scenario_is_fleet(s) ? fleet_case(c, s, context, err)
-					 : case_run(c, s, context, err);
+		r = run_case(c, s, context, err);
 		if (c->because)
 			progress_say(context->progress, "%s: %s: %s", c->name, c->verdict,
 				c->because);
@@ -262,6 +297,13 @@ static int choose(const struct backend **backend, const struct scenario_file *fi
 	return 0;
 }
 
+static int prepare_machine(const struct scenario_file *file, struct error *err)
+{
+	int r = topology_isolate(err);
+
+	return r < 0 ? r : check_machine(file, err);
+}
+
 int run_scenario(struct record **out, char **path, const struct scenario_file *file,
 	const struct run_options *options, struct error *err)
 {
@@ -272,16 +314,10 @@ int run_scenario(struct record **out, char **path, const struct scenario_file *f
 	int r, drawn;
 
 	r = choose(&context.backend, file, options->engine, &passed_over, err);
-	if (r < 0)
-		return r;
-	r = context.signal_fd = take_signals(err);
-	if (r < 0)
-		return r;
-	if (context.backend) {
-		r = topology_isolate(err);
-		if (r >= 0)
-			r = check_machine(file, err);
-	}
+	if (r >= 0 && (context.backend || scenario_is_fleet(file->cases[0])))
+		r = context.signal_fd = take_signals(err);
+	if (r >= 0 && context.backend)
+		r = prepare_machine(file, err);
 	if (r < 0)
 		return r;
 	record = describe(file, options, context.backend);
@@ -296,7 +332,8 @@ int run_scenario(struct record **out, char **path, const struct scenario_file *f
 	r = run_cases(record, file, &context, err);
 	*path = memory_string(folder_path(context.folder));
 	folder_free(context.folder);
-	give_signals_back(context.signal_fd);
+	if (context.signal_fd >= 0)
+		give_signals_back(context.signal_fd);
 	drawn = draw(*path, record, &progress, err);
 	progress_end(&progress);
 	*out = record;

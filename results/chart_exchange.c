@@ -88,7 +88,8 @@ int chart_exchange(
 
 	if (!n)
 		return 0;
-	snprintf(text, sizeof text, "measured (%zu)", n);
+	snprintf(text, sizeof text, "%s (%zu)",
+		record_simulated(from->record) ? "simulated" : "measured", n);
 	legend_stroke(&legend, &stroke_measured, text);
 	legend_time(&legend, &stroke_half, half);
 	legend_time(&legend, &stroke_most, most);

@@ -29,6 +29,11 @@ struct record *record_free(struct record *record)
 	return NULL;
 }
 
+bool record_simulated(const struct record *record)
+{
+	return record->engine && !strcmp(record->engine, "model");
+}
+
 struct record_case *record_add_case(struct record *record, const char *name)
 {
 	struct record_case *c = memory_zero(1, sizeof *c);

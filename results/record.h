@@ -116,7 +116,7 @@ struct record_case {
 
 struct record {
 	char *tool_version, *tool_git;
-	char *kernel, *machine;
+	char *kernel, *machine; /* NULL, and 0: unknown, or it does not matter (simulated) */
 	int cpus, hz;
 	size_t argc;
 	char **argv;
@@ -132,6 +132,9 @@ struct record {
 
 struct record *record_new(void);
 struct record *record_free(struct record *record); /* accepts NULL, returns NULL */
+
+/* Whether it happened in simulated time: nothing in it was measured. */
+bool record_simulated(const struct record *record);
 
 /* A new case at the end of the record: every number unknown (NaN), valid, verdict "none". */
 struct record_case *record_add_case(struct record *record, const char *name);

@@ -217,10 +217,10 @@ static const struct field tool_schema[] = {
 };
 
 static const struct field host_schema[] = {
-	MUST(record, FIELD_TEXT, "kernel", kernel),
-	MUST(record, FIELD_TEXT, "machine", machine),
-	MUST(record, FIELD_INT, "cpus", cpus),
-	MUST(record, FIELD_INT, "hz", hz),
+	VALUE(record, FIELD_TEXT, "kernel", kernel),
+	VALUE(record, FIELD_TEXT, "machine", machine),
+	VALUE(record, FIELD_INT, "cpus", cpus),
+	VALUE(record, FIELD_INT, "hz", hz),
 	END,
 };
 

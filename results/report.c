@@ -200,13 +200,16 @@ static void write_case(FILE *out, const char *folder, const struct record *r, si
 		return;
 	}
 	report_figures(out, c);
-	report_expectations(out, c);
+	report_expectations(out, c, record_simulated(r));
 	report_assumptions(out, c);
 	report_needed(out, c);
-	fputs("<h3>Measured</h3>\n", out);
+	html_element(out, "h3", record_simulated(r) ? "Simulated" : "Measured");
 	report_participants(out, c);
 	report_wire(out, c);
-	report_fidelity(out, c);
+	if (record_simulated(r))
+		report_payload(out, c);
+	else
+		report_fidelity(out, c);
 	write_charts(out, folder, r, i);
 	report_faults(out, c);
 }
@@ -247,7 +250,8 @@ static void write_repeat(FILE *out, const struct record *r)
 	_free_ char *seed = memory_format("%llu", (unsigned long long)r->seed);
 	_free_ char *dilation = memory_format("%g", r->dilation);
 	_free_ char *machine = memory_format(
-		"%s, %s, %d processors, %d ticks/s", r->kernel, r->machine, r->cpus, r->hz);
+		"%s, %s, %d processors, %d ticks/s", r->kernel ? r->kernel : "",
+		r->machine ? r->machine : "", r->cpus, r->hz);
 	_free_ char *version = memory_format("%s%s%s", r->tool_version, r->tool_git ? ", git " : "",
 		r->tool_git ? r->tool_git : "");
 
@@ -266,7 +270,7 @@ static void write_repeat(FILE *out, const struct record *r)
 	html_row(out, "Seed", seed, NULL);
 	html_row(out, "Engine", r->engine, NULL);
 	html_row(out, "Dilation", isnan(r->dilation) ? "\xe2\x80\x93" : dilation, NULL);
-	html_row(out, "Machine", machine, NULL);
+	html_row(out, "Machine", r->kernel ? machine : "any: simulated time", NULL);
 	html_row(out, "Scenario", r->scenario_path ? r->scenario_path : "\xe2\x80\x93", NULL);
 	html_table_end(out);
 	if (*r->resolved) {

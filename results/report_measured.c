@@ -1,5 +1,5 @@
 /*
- * What was measured in one case, and how far the measurement can be believed.
+ * What was measured or simulated in one case, and how far the measurement can be believed.
  */
 #include <math.h>
 #include <string.h>
@@ -145,6 +145,25 @@ static const char *payload_remark(const struct record_case *c)
 	return c->partial ? "the run was cut short" : "not what the formula says";
 }
 
+static void payload_rows(FILE *out, const struct record_case *c)
+{
+	struct shown none = {""};
+
+	compared(out, "Payload sent", show(QUANTITY_BYTES, c->payload_sent_bytes),
+		show(QUANTITY_BYTES, c->payload_expected_bytes), payload_remark(c));
+	compared(out, "Framing sent with it", show(QUANTITY_BYTES, c->framing_bytes), none,
+		"our own headers, counted apart");
+}
+
+void report_payload(FILE *out, const struct record_case *c)
+{
+	static const char *const heads[] = {"What", ">Simulated", ">Should be", "", NULL};
+
+	html_table(out, "What was sent", heads);
+	payload_rows(out, c);
+	html_table_end(out);
+}
+
 void report_fidelity(FILE *out, const struct record_case *c)
 {
 	static const char *const heads[] = {"What", ">Measured", ">Should be", "", NULL};
@@ -158,10 +177,7 @@ void report_fidelity(FILE *out, const struct record_case *c)
 		none, "due time against actual");
 	compared(out, "CPU time of the link emulation", show_percent(c->relay_cpu), none,
 		"of one processor");
-	compared(out, "Payload sent", show(QUANTITY_BYTES, c->payload_sent_bytes),
-		show(QUANTITY_BYTES, c->payload_expected_bytes), payload_remark(c));
-	compared(out, "Framing sent with it", show(QUANTITY_BYTES, c->framing_bytes), none,
-		"our own headers, counted apart");
+	payload_rows(out, c);
 	compared(out, "Segments sent again by TCP", show(QUANTITY_COUNT, c->retransmits), none, "");
 	compared(out, "Receive queues pruned by TCP", show(QUANTITY_COUNT, c->prune_called),
 		show(QUANTITY_COUNT, 0),

@@ -85,9 +85,10 @@ void report_figures(FILE *out, const struct record_case *c)
 	fputs("</dl>\n", out);
 }
 
-void report_expectations(FILE *out, const struct record_case *c)
+void report_expectations(FILE *out, const struct record_case *c, bool simulated)
 {
-	static const char *const heads[] = {"Metric", ">Expected", ">Measured", "Holds", NULL};
+	const char *const heads[] = {
+		"Metric", ">Expected", simulated ? ">Simulated" : ">Measured", "Holds", NULL};
 
 	if (!c->n_expect)
 		return;

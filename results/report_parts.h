@@ -15,12 +15,14 @@ void report_box(FILE *out, const struct record_case *c);
 /* The few numbers that matter. */
 void report_figures(FILE *out, const struct record_case *c);
 /* What was expected; what was assumed; which rate would be needed. */
-void report_expectations(FILE *out, const struct record_case *c);
+void report_expectations(FILE *out, const struct record_case *c, bool simulated);
 void report_assumptions(FILE *out, const struct record_case *c);
 void report_needed(FILE *out, const struct record_case *c);
-/* What was measured: participants, exchanges, wire; and whether the link was the link. */
+/* What was measured or simulated: participants, exchanges, wire, payload. */
 void report_participants(FILE *out, const struct record_case *c);
 void report_wire(FILE *out, const struct record_case *c);
+void report_payload(FILE *out, const struct record_case *c);
+/* Whether the link was the link: of measurements only. */
 void report_fidelity(FILE *out, const struct record_case *c);
 void report_faults(FILE *out, const struct record_case *c);
 /* Of a fleet: figures over the seeds and where the time went; all cases in a table. */

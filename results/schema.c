@@ -261,7 +261,7 @@ static int encode_field(json_t **out, const struct place *here, const struct fie
 		*out = encode_number(*(const double *)p);
 		return 0;
 	case FIELD_INT:
-		*out = json_integer(*(const int *)p);
+		*out = *(const int *)p || f->required ? json_integer(*(const int *)p) : json_null();
 		return 0;
 	case FIELD_SEED:
 		*out = encode_seed(*(const uint64_t *)p);

@@ -14,7 +14,7 @@
 
 enum field_kind {
 	FIELD_NUMBER,   /* double; NaN and infinities are null */
-	FIELD_INT,      /* int, 0 or more */
+	FIELD_INT,      /* int, 0 or more; 0 is null unless required */
 	FIELD_SEED,     /* uint64_t: a number up to 2^53, above it a string of its digits */
 	FIELD_FLAG,     /* bool */
 	FIELD_TEXT,     /* char *, owned; NULL is null */

@@ -55,6 +55,16 @@ static int64_t chunk_length(const struct stripe *s, int64_t remaining)
 	return length;
 }
 
+int64_t stripe_framing(int64_t bytes, int connections, int64_t chunk_max)
+{
+	const struct stripe s = {.connections = connections, .chunk_max = chunk_max};
+	int64_t framing = WIRE_NUMBERS;
+
+	for (; bytes > 0; bytes -= chunk_length(&s, bytes))
+		framing += WIRE_HEAD;
+	return framing;
+}
+
 bool stripe_cut(struct stripe *s, struct wire_frame *out)
 {
 	struct stripe_item *item;

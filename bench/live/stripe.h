@@ -36,6 +36,9 @@ struct stripe {
  */
 int64_t stripe_chunk_max(int64_t rate_bps, int connections);
 
+/* Our own bytes that go with a message of `bytes` payload: the heads of its chunks. */
+int64_t stripe_framing(int64_t bytes, int connections, int64_t chunk_max);
+
 void stripe_init(struct stripe *s, int connections, int64_t chunk_max);
 void stripe_put(struct stripe *s, const struct rt_message *message); /* bytes > 0; copied */
 /* The next chunk: its FIRST or CHUNK frame. false when nothing waits. */

@@ -96,7 +96,17 @@ static void print_buffers(struct printer *p, const struct key *key, const void *
 		print_quantity(p, key->name, QUANTITY_BYTES, t->buffer_bytes);
 }
 
+static const char *const tcp_words[] = {"real", "ideal", NULL};
+
 static const struct key transport_keys[] = {
+	{.name = "tcp",
+		.kind = KEY_WORD,
+		AT(struct scenario, transport.tcp),
+		.words = tcp_words,
+		.fallback = "real",
+		.example = "ideal",
+		.help = "ideal: a link is a pipe of its rate in payload and its delay, without headers, "
+			"windows, queues and loss, as published simulators assume; simulated time only"},
 	{.name = "connections",
 		.kind = KEY_INTEGER,
 		AT(struct scenario, transport.connections),

@@ -25,7 +25,11 @@ struct scenario_site {
 	double speed;
 };
 
+/* Ideal: a link carries its rate in payload and nothing else is in the way. The model's only. */
+enum transport_tcp { TRANSPORT_REAL, TRANSPORT_IDEAL };
+
 struct scenario_transport {
+	enum transport_tcp tcp;
 	int connections;         /* k per peer */
 	char congestion[16];
 	int64_t buffer_bytes;    /* per connection, resolved from `auto` (twice the largest BDP) */

@@ -1,10 +1,5 @@
 /*
  * The arithmetic of a direction; see direction.h.
- *
- * Gilbert-Elliott (E. N. Gilbert, Bell Syst. Tech. J. 39 (1960) 1253) with a bad state that
- * loses everything and a good one that loses nothing: a burst ends with probability r = 1 / mean
- * burst after each segment, and begins with p = loss r / (1 - loss), so that the share of
- * segments in the bad state, p / (p + r), is the mean loss.
  */
 #include "emu/relay/direction.h"
 
@@ -60,6 +55,7 @@ void direction_init(struct direction_line *d, const struct link_direction *profi
 		.epoch_ns = DIRECTION_NO_EPOCH,
 		.free_ns = now_ns,
 	};
+	loss_init(&d->losses, seed, entity);
 	cursor_load(&d->arrival, d, now_ns);
 	d->sending = d->leaving = d->arrival;
 }
@@ -171,37 +167,16 @@ bool direction_lossless(struct direction_line *d, int64_t from_ns, int64_t until
 	const struct link_state *s = &d->leaving.state;
 
 	cursor_seek(&d->leaving, d, from_ns);
-	if (until_ns >= d->leaving.until_ns || s->down || s->loss > 0 || s->burst_loss > 0)
+	if (until_ns >= d->leaving.until_ns || loss_possible(s))
 		return false;
-	d->segment += (uint64_t)n;
+	d->losses.segment += (uint64_t)n;
 	return true;
-}
-
-/* Whether the next segment falls into a burst. */
-static bool burst_step(struct direction_line *d, const struct link_state *s)
-{
-	double leave = 1 / s->burst_length;
-	double enter = s->burst_loss * leave / (1 - s->burst_loss);
-	double u = random_unit(d->seed, d->entity, RANDOM_BURST, d->segment);
-
-	d->bad = d->bad ? u >= leave : u < enter;
-	return d->bad;
 }
 
 enum drop_cause direction_leave(struct direction_line *d, int64_t at_ns)
 {
-	const struct link_state *s = &d->leaving.state;
-	enum drop_cause cause = DROP_CAUSES;
-
 	cursor_seek(&d->leaving, d, at_ns);
-	if (s->loss > 0 && random_unit(d->seed, d->entity, RANDOM_LOSS, d->segment) < s->loss)
-		cause = DROP_RANDOM;
-	if (s->burst_loss > 0 && burst_step(d, s))
-		cause = DROP_BURST;
-	if (s->down)
-		cause = DROP_OUTAGE;
-	d->segment++;
-	return cause;
+	return loss_next(&d->losses, &d->leaving.state);
 }
 
 int64_t direction_delay(struct direction_line *d, int64_t at_ns)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "emu/link.h"
+#include "emu/loss.h"
 
 #define DIRECTION_NO_EPOCH INT64_MIN
 
@@ -33,8 +33,8 @@ struct direction_line {
 	struct cursor arrival, sending, leaving;
 	int64_t free_ns;	  /* the serialiser is busy until free_ns + free_part */
 	double free_part;	  /* in [0, 1) ns */
-	uint64_t segment, packet; /* numbers of the next that leaves, for the random draws */
-	bool bad;		  /* the Gilbert-Elliott chain's state */
+	uint64_t packet;	  /* number of the next that leaves, for its jitter */
+	struct loss_chain losses;
 };
 
 void direction_init(struct direction_line *d, const struct link_direction *profile,

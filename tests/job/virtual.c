@@ -1,118 +1,64 @@
-/* The runtime in virtual time; see virtual.h. */
+/*
+ * The runtime in virtual time: the model's world over lines of its own; see virtual.h.
+ */
 #include "tests/job/virtual.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-#include "base/heap.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "bench/model/world.h"
 
-enum happening_kind {
-	HAPPENING_COMPUTE,
-	HAPPENING_TIMER,
-	HAPPENING_UP_FREE,
-	HAPPENING_FIRST_BIT,
-	HAPPENING_DOWN_FREE,
-	HAPPENING_LOCAL,
-	HAPPENING_CRASH,
-	HAPPENING_RESTART,
-	HAPPENING_NOTICE_DOWN,
-	HAPPENING_NOTICE_UP,
-};
-
-struct parcel {
-	int from, to;
-	uint32_t from_incarnation, to_incarnation;
+/* A message on a line. */
+struct load {
+	struct parcel *parcel;
+	int to_site;
 	int pieces, sent, arrived;
-	bool void_; /* its sender or its receiver is gone */
-	struct rt_message message;
-	struct parcel *next; /* in the uplink's queue */
+	bool gone; /* its sender or its receiver is */
+	struct load *next;
 };
 
 struct piece {
-	struct parcel *parcel;
+	struct world_event event; /* its first bit reaches the downlink; or it is through */
+	struct lines *lines;
+	struct load *load;
 	int64_t bytes, tail_ns; /* when its last bit arrives at the downlink */
-	struct piece *next;
+	struct piece *next;	/* in the downlink */
 };
 
 struct line {
+	struct world_event free;
+	struct lines *lines;
 	int64_t rate_bps;
 	bool busy;
-	int64_t free_ns, remainder;	       /* of the last serialisation, in 1/rate ns */
-	struct parcel *parcels, **parcels_end; /* uplink */
-	struct piece *pieces, **pieces_end;    /* downlink */
+	int64_t free_ns, remainder;	 /* of the last serialisation, in 1/rate ns */
+	struct load *loads, **loads_end; /* uplink */
+	struct piece *pieces, **pieces_end; /* downlink */
 };
 
-struct happening {
-	struct heap_node node;
-	enum happening_kind kind;
-	int who, peer, timer;
-	uint64_t generation;
-	uint32_t incarnation;
-	int64_t for_ns;
-	struct parcel *parcel;
-	struct piece *piece;
+struct crash {
+	struct world_event event;
+	struct lines *lines;
+	const struct fault *fault;
 };
 
-struct participant {
-	struct rt rt;
-	struct world *world;
-	void *strategy;
-	bool alive;
-	uint32_t incarnation;
-	uint64_t compute_generation, timer_generation[8];
-	bool computing, timing[8];
-	bool connected[PARTICIPANTS_MAX];
-	uint32_t known[PARTICIPANTS_MAX]; /* incarnations */
-};
-
-struct world {
+struct lines {
+	struct network network;
+	struct world world;
 	const struct virtual_setup *setup;
 	struct virtual_result *out;
-	struct heap heap;
-	int64_t now_ns;
 	uint64_t draws;
-	int n, n_done;
-	struct participant part[PARTICIPANTS_MAX];
 	struct line up[PARTICIPANTS_MAX], down[PARTICIPANTS_MAX];
+	struct crash *crashes;
 };
 
-static struct happening *soon(struct world *w, enum happening_kind kind, int who, int64_t at_ns)
+static int64_t draw_ns(struct lines *l, int64_t most_ns)
 {
-	struct happening *h = memory_zero(1, sizeof *h);
-
-	h->kind = kind;
-	h->who = who;
-	heap_push(&w->heap, &h->node, at_ns);
-	return h;
-}
-
-static int64_t draw_ns(struct world *w, int64_t most_ns)
-{
-	double u = random_unit(w->setup->job->seed, 0, RANDOM_JITTER, w->draws++);
+	double u = random_unit(l->setup->job->seed, 0, RANDOM_JITTER, l->draws++);
 
 	return (int64_t)(u * (double)most_ns);
 }
-
-static uint64_t epoch_of(const struct participant *p)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < p->world->n; i++)
-		sum += i == p->rt.self ? p->incarnation : p->known[i];
-	return sum;
-}
-
-static void deliver(struct participant *p, struct rt_event event)
-{
-	event.at_ns = p->world->now_ns;
-	event.epoch = epoch_of(p);
-	p->world->setup->strategy->event(p->strategy, &p->rt, &event);
-}
-
-/* Links. */
 
 static int64_t serialise(struct line *line, int64_t at_ns, int64_t bytes)
 {
@@ -127,444 +73,313 @@ static int64_t serialise(struct line *line, int64_t at_ns, int64_t bytes)
 	return line->free_ns;
 }
 
-static void drop_parcel(struct parcel *parcel)
+static void drop_load(struct load *load)
 {
-	if (parcel->void_ && parcel->arrived == parcel->sent)
-		free(parcel);
+	if (load->gone && load->arrived == load->sent)
+		free(load);
 }
 
-static void uplink_next(struct world *w, int site)
+/* Gives the parcel back without its having arrived. */
+static void forget(struct lines *l, struct load *load)
 {
-	struct line *line = &w->up[site];
-	struct parcel *parcel = line->parcels;
-	struct happening *h;
+	world_forget(&l->world, load->parcel);
+	load->gone = true;
+}
+
+static void first_bit(struct world_event *event);
+
+static void uplink_next(struct lines *l, int site)
+{
+	struct line *line = &l->up[site];
+	struct load *load = line->loads;
 	struct piece *piece;
 	int64_t end_ns, way_ns;
 
-	if (line->busy || !parcel)
+	if (line->busy || !load)
 		return;
 	piece = memory_zero(1, sizeof *piece);
-	piece->parcel = parcel;
-	piece->bytes = share_of(parcel->message.bytes, parcel->sent++, parcel->pieces);
-	w->out->up_bytes[site] += piece->bytes;
-	end_ns = serialise(line, w->now_ns, piece->bytes);
-	way_ns = w->setup->one_way_ns + draw_ns(w, w->setup->jitter_ns);
+	piece->event.fire = first_bit;
+	piece->lines = l;
+	piece->load = load;
+	piece->bytes = share_of(load->parcel->message.bytes, load->sent++, load->pieces);
+	l->out->up_bytes[site] += piece->bytes;
+	end_ns = serialise(line, l->world.now_ns, piece->bytes);
+	way_ns = l->setup->one_way_ns + draw_ns(l, l->setup->jitter_ns);
 	piece->tail_ns = end_ns + way_ns;
 	line->busy = true;
-	if (parcel->sent == parcel->pieces) {
-		line->parcels = parcel->next;
-		if (!line->parcels)
-			line->parcels_end = &line->parcels;
+	if (load->sent == load->pieces) {
+		line->loads = load->next;
+		if (!line->loads)
+			line->loads_end = &line->loads;
 	}
-	soon(w, HAPPENING_UP_FREE, site, end_ns);
-	h = soon(w, HAPPENING_FIRST_BIT, job_site(w->setup->job, parcel->to), w->now_ns + way_ns);
-	h->piece = piece;
+	world_set(&l->world, &line->free, end_ns);
+	world_set(&l->world, &piece->event, l->world.now_ns + way_ns);
 }
 
-static void downlink_next(struct world *w, int site)
+static void uplink_free(struct world_event *event)
 {
-	struct line *line = &w->down[site];
+	struct line *line = container_of(event, struct line, free);
+
+	line->busy = false;
+	uplink_next(line->lines, (int)(line - line->lines->up));
+}
+
+static void downlink_next(struct lines *l, int site)
+{
+	struct line *line = &l->down[site];
 	struct piece *piece = line->pieces;
-	struct happening *h;
 	int64_t end_ns;
 
 	if (line->busy || !piece)
 		return;
+	line->busy = true;
+	end_ns = serialise(line, l->world.now_ns, piece->bytes);
+	world_set(&l->world, &line->free, end_ns < piece->tail_ns ? piece->tail_ns : end_ns);
+}
+
+static void first_bit(struct world_event *event)
+{
+	struct piece *piece = container_of(event, struct piece, event);
+	struct line *line = &piece->lines->down[piece->load->to_site];
+
+	*line->pieces_end = piece;
+	line->pieces_end = &piece->next;
+	downlink_next(piece->lines, piece->load->to_site);
+}
+
+static void downlink_free(struct world_event *event)
+{
+	struct line *line = container_of(event, struct line, free);
+	struct lines *l = line->lines;
+	struct piece *piece = line->pieces;
+	struct load *load = piece->load;
+
+	line->busy = false;
 	line->pieces = piece->next;
 	if (!line->pieces)
 		line->pieces_end = &line->pieces;
-	line->busy = true;
-	end_ns = serialise(line, w->now_ns, piece->bytes);
-	if (end_ns < piece->tail_ns)
-		end_ns = piece->tail_ns;
-	h = soon(w, HAPPENING_DOWN_FREE, site, end_ns);
-	h->piece = piece;
+	free(piece);
+	if (++load->arrived == load->pieces && !load->gone) {
+		load->gone = true;
+		world_arrive(&l->world, load->parcel);
+	}
+	drop_load(load);
+	downlink_next(l, (int)(line - l->down));
 }
 
-/* Takes parcels that `gone` says are void out of a site's uplink. */
-static void purge(struct world *w, int site, int from, int to)
+static void lines_send(struct network *network, struct parcel *parcel)
 {
-	struct line *line = &w->up[site];
-	struct parcel **at = &line->parcels;
+	struct lines *l = container_of(network, struct lines, network);
+	const struct job *job = l->setup->job;
+	int site = job_site(job, parcel->from);
+	struct load *load = memory_zero(1, sizeof *load);
+
+	load->parcel = parcel;
+	load->to_site = job_site(job, parcel->to);
+	load->pieces = l->setup->pieces > 1 ? l->setup->pieces : 1;
+	if (parcel->message.bytes < load->pieces)
+		load->pieces = 1;
+	l->out->sent_bytes[parcel->from] += parcel->message.bytes;
+	*l->up[site].loads_end = load;
+	l->up[site].loads_end = &load->next;
+	uplink_next(l, site);
+}
+
+static void lines_purge(struct network *network, int from, int to)
+{
+	struct lines *l = container_of(network, struct lines, network);
+	struct line *line = &l->up[job_site(l->setup->job, from)];
+	struct load **at = &line->loads;
 
 	while (*at) {
-		struct parcel *parcel = *at;
+		struct load *load = *at;
 
-		if (parcel->from == from && (to < 0 || parcel->to == to)) {
-			*at = parcel->next;
-			parcel->void_ = true;
-			drop_parcel(parcel);
+		if (load->parcel->from == from && (to < 0 || load->parcel->to == to)) {
+			*at = load->next;
+			forget(l, load);
+			drop_load(load);
 		} else {
-			at = &parcel->next;
+			at = &load->next;
 		}
 	}
-	line->parcels_end = at;
+	line->loads_end = at;
 }
 
-/* Membership. */
+/* What participants do. */
 
-static void notice_down(struct participant *p, int peer)
+static void on_state(void *user, int self, int64_t at_ns, enum state state)
 {
-	if (!p->connected[peer])
-		return;
-	p->connected[peer] = false;
-	purge(p->world, job_site(p->rt.job, p->rt.self), p->rt.self, peer);
-	deliver(p, (struct rt_event){.kind = RT_PEER_DOWN, .peer = peer});
+	struct lines *l = user;
+
+	ledger_state(&l->out->ledger[self], at_ns, state);
 }
 
-static void notice_up(struct participant *p, int peer)
+static void on_report(void *user, int self, int64_t at_ns, const struct rt_report *report)
 {
-	uint32_t incarnation = p->world->part[peer].incarnation;
+	struct lines *l = user;
 
-	if (p->connected[peer] && p->known[peer] == incarnation)
-		return;
-	notice_down(p, peer);
-	p->connected[peer] = true;
-	p->known[peer] = incarnation;
-	deliver(p, (struct rt_event){.kind = RT_PEER_UP, .peer = peer, .incarnation = incarnation});
+	ledger_report(&l->out->ledger[self], at_ns, report);
+	if (report->kind == REPORT_STEP && report->a > l->out->last_step[self])
+		l->out->last_step[self] = report->a;
+	l->out->merges[self] += report->kind == REPORT_MERGE;
+	if (l->setup->on_report)
+		l->setup->on_report(l->setup->user, self, at_ns, report);
 }
 
-static void arrive(struct world *w, struct parcel *parcel)
+static void on_done(void *user, int self, int64_t at_ns)
 {
-	struct participant *to = &w->part[parcel->to], *from = &w->part[parcel->from];
-	struct rt_event event = {.kind = RT_MESSAGE, .peer = parcel->from};
+	struct lines *l = user;
 
-	event.message = parcel->message;
-	if (!to->alive || to->incarnation != parcel->to_incarnation)
-		return;
-	if (from->alive && from->incarnation == parcel->from_incarnation)
-		notice_up(to, parcel->from);
-	if (to->connected[parcel->from] && to->known[parcel->from] == parcel->from_incarnation)
-		deliver(to, event);
+	ledger_finish(&l->out->ledger[self], at_ns);
+	if (l->out->done_ns[self] < 0)
+		l->out->done_ns[self] = at_ns;
 }
 
-/* The strategy's side. */
-
-static struct participant *participant_of(struct rt *rt)
+static void on_send(void *user, int self, int peer, int64_t at_ns, const struct rt_message *m)
 {
-	return container_of(rt, struct participant, rt);
+	const struct lines *l = user;
+
+	if (l->setup->on_send)
+		l->setup->on_send(l->setup->user, self, peer, at_ns, m);
 }
 
-static void vt_compute(struct rt *rt, int64_t ns)
+static int64_t soon(struct lines *l)
 {
-	struct participant *p = participant_of(rt);
-	uint64_t generation = ++p->compute_generation;
-	bool stale = p->world->setup->stale && ns < 0 && p->computing;
+	int64_t half_ns = l->setup->detect_ns / 2;
 
-	assert(ns < 0 || !p->computing);
-	p->computing = ns >= 0;
-	if (stale)
-		ns = 0;
-	if (ns >= 0)
-		soon(p->world, HAPPENING_COMPUTE, rt->self, p->world->now_ns + ns)->generation =
-			generation;
+	return half_ns + draw_ns(l, half_ns);
 }
 
-static void vt_timer(struct rt *rt, int timer, int64_t ns)
+static int64_t until_lost(void *user, int who, int peer)
 {
-	struct participant *p = participant_of(rt);
-	uint64_t generation = ++p->timer_generation[timer];
-	bool stale = p->world->setup->stale && ns < 0 && p->timing[timer];
-	struct happening *h;
-
-	p->timing[timer] = ns >= 0;
-	if (stale)
-		ns = 0;
-	if (ns < 0)
-		return;
-	h = soon(p->world, HAPPENING_TIMER, rt->self, p->world->now_ns + ns);
-	h->timer = timer;
-	h->generation = generation;
+	return soon(user);
 }
 
-static void vt_send(struct rt *rt, int peer, const struct rt_message *message)
+static int64_t until_met(void *user, int who, int peer, int newcomer)
 {
-	struct participant *p = participant_of(rt);
-	struct world *w = p->world;
-	int site = job_site(rt->job, rt->self);
-	struct parcel *parcel;
-
-	assert(peer >= 0 && peer < w->n && peer != rt->self && message->bytes >= 0);
-	if (w->setup->on_send)
-		w->setup->on_send(w->setup->user, rt->self, peer, w->now_ns, message);
-	if (!p->connected[peer])
-		return;
-	parcel = memory_zero(1, sizeof *parcel);
-	*parcel = (struct parcel){
-		.from = rt->self,
-		.to = peer,
-		.from_incarnation = p->incarnation,
-		.to_incarnation = p->known[peer],
-		.pieces = w->setup->pieces > 1 ? w->setup->pieces : 1,
-		.message = *message,
-	};
-	parcel->message.sent_ns = w->now_ns;
-	if (site == job_site(rt->job, peer)) {
-		w->out->local_bytes[rt->self] += message->bytes;
-		soon(w, HAPPENING_LOCAL, peer, w->now_ns)->parcel = parcel;
-		return;
-	}
-	w->out->sent_bytes[rt->self] += message->bytes;
-	if (message->bytes < parcel->pieces)
-		parcel->pieces = 1;
-	*w->up[site].parcels_end = parcel;
-	w->up[site].parcels_end = &parcel->next;
-	uplink_next(w, site);
+	return soon(user);
 }
 
-static void vt_state(struct rt *rt, enum state state)
+static void crash_due(struct world_event *event)
 {
-	struct world *w = participant_of(rt)->world;
+	struct crash *c = container_of(event, struct crash, event);
+	struct world *w = &c->lines->world;
 
-	ledger_state(&w->out->ledger[rt->self], w->now_ns, state);
+	c->lines->out->crashes += w->part[c->fault->site].present;
+	world_crash(w, c->fault->site, c->fault->for_ns);
 }
 
-static void vt_report(struct rt *rt, const struct rt_report *report)
+/* Life. */
+
+static void set_up_lines(struct lines *l)
 {
-	struct world *w = participant_of(rt)->world;
+	const struct job *job = l->setup->job;
 
-	ledger_report(&w->out->ledger[rt->self], w->now_ns, report);
-	if (report->kind == REPORT_STEP && report->a > w->out->last_step[rt->self])
-		w->out->last_step[rt->self] = report->a;
-	w->out->merges[rt->self] += report->kind == REPORT_MERGE;
-	if (w->setup->on_report)
-		w->setup->on_report(w->setup->user, rt->self, w->now_ns, report);
-}
-
-static void vt_done(struct rt *rt)
-{
-	struct world *w = participant_of(rt)->world;
-
-	ledger_finish(&w->out->ledger[rt->self], w->now_ns);
-	if (w->out->done_ns[rt->self] >= 0)
-		return;
-	w->out->done_ns[rt->self] = w->now_ns;
-	w->n_done++;
-}
-
-static const struct rt_ops ops = {vt_compute, vt_send, vt_timer, vt_state, vt_report, vt_done};
-
-/* Faults. */
-
-static void crash(struct world *w, int who, int64_t for_ns)
-{
-	struct participant *p = &w->part[who];
-	int64_t half_ns = w->setup->detect_ns / 2;
-
-	if (!p->alive)
-		return;
-	w->out->crashes++;
-	p->alive = false;
-	p->computing = false;
-	p->compute_generation++;
-	for (int t = 0; t < 8; t++) {
-		p->timer_generation[t]++;
-		p->timing[t] = false;
-	}
-	w->setup->strategy->destroy(p->strategy);
-	p->strategy = NULL;
-	ledger_state(&w->out->ledger[who], w->now_ns, STATE_DOWN);
-	purge(w, job_site(w->setup->job, who), who, -1);
-	for (int i = 0; i < w->n; i++) {
-		struct happening *h;
-
-		if (i == who)
-			continue;
-		h = soon(w, HAPPENING_NOTICE_DOWN, i, w->now_ns + half_ns + draw_ns(w, half_ns));
-		h->peer = who;
-		h->incarnation = p->incarnation;
-	}
-	soon(w, HAPPENING_RESTART, who, w->now_ns + for_ns);
-}
-
-static void meet(struct world *w, int who, int peer)
-{
-	int64_t half_ns = w->setup->detect_ns / 2;
-	struct happening *h =
-		soon(w, HAPPENING_NOTICE_UP, who, w->now_ns + half_ns + draw_ns(w, half_ns));
-
-	h->peer = peer;
-	h->incarnation = w->part[peer].incarnation;
-}
-
-static void restart(struct world *w, int who)
-{
-	struct participant *p = &w->part[who];
-
-	p->alive = true;
-	p->incarnation++;
-	p->strategy = w->setup->strategy->create(&p->rt);
-	for (int i = 0; i < w->n; i++) {
-		bool known = !w->setup->strangers;
-
-		p->known[i] = known ? w->part[i].incarnation : 0;
-		p->connected[i] = known;
-	}
-	deliver(p, (struct rt_event){.kind = RT_START, .incarnation = p->incarnation});
-	for (int i = 0; i < w->n; i++) {
-		if (i == who)
-			continue;
-		if (!w->part[i].alive) {
-			notice_down(p, i);
-			continue;
-		}
-		meet(w, i, who);
-		if (w->setup->strangers)
-			meet(w, who, i);
-	}
-}
-
-static void happen(struct world *w, struct happening *h)
-{
-	struct participant *p = &w->part[h->who];
-	struct participant *peer = &w->part[h->peer];
-
-	switch (h->kind) {
-	case HAPPENING_COMPUTE:
-		if (h->generation != p->compute_generation)
-			break;
-		p->computing = false;
-		deliver(p, (struct rt_event){.kind = RT_COMPUTE});
-		break;
-	case HAPPENING_TIMER:
-		if (h->generation != p->timer_generation[h->timer])
-			break;
-		p->timing[h->timer] = false;
-		deliver(p, (struct rt_event){.kind = RT_TIMER, .timer = h->timer});
-		break;
-	case HAPPENING_UP_FREE:
-		w->up[h->who].busy = false;
-		uplink_next(w, h->who);
-		break;
-	case HAPPENING_FIRST_BIT:
-		*w->down[h->who].pieces_end = h->piece;
-		w->down[h->who].pieces_end = &h->piece->next;
-		downlink_next(w, h->who);
-		break;
-	case HAPPENING_DOWN_FREE:
-		w->down[h->who].busy = false;
-		if (++h->piece->parcel->arrived == h->piece->parcel->pieces) {
-			arrive(w, h->piece->parcel);
-			h->piece->parcel->void_ = true;
-		}
-		drop_parcel(h->piece->parcel);
-		free(h->piece);
-		downlink_next(w, h->who);
-		break;
-	case HAPPENING_LOCAL:
-		arrive(w, h->parcel);
-		free(h->parcel);
-		break;
-	case HAPPENING_CRASH:
-		crash(w, h->who, h->for_ns);
-		break;
-	case HAPPENING_RESTART:
-		restart(w, h->who);
-		break;
-	case HAPPENING_NOTICE_DOWN:
-		if (p->alive && p->known[h->peer] == h->incarnation)
-			notice_down(p, h->peer);
-		break;
-	case HAPPENING_NOTICE_UP:
-		if (p->alive && peer->alive && peer->incarnation == h->incarnation)
-			notice_up(p, h->peer);
-		break;
-	}
-}
-
-static void set_up(struct world *w)
-{
-	const struct job *job = w->setup->job;
-
-	w->n = job_participants(job);
 	for (int i = 0; i < PARTICIPANTS_MAX; i++) {
-		int64_t rate_bps = w->setup->rate_bps;
+		bool hub = job->syncer == SYNCER_STAR && i == job->n_learners && l->setup->hub_bps;
+		struct line line = {.lines = l,
+			.rate_bps = hub ? l->setup->hub_bps : l->setup->rate_bps,
+			.free_ns = -1};
 
-		if (job->syncer == SYNCER_STAR && i == job->n_learners && w->setup->hub_bps)
-			rate_bps = w->setup->hub_bps;
-		w->up[i] = w->down[i] = (struct line){.rate_bps = rate_bps, .free_ns = -1};
-		w->up[i].parcels_end = &w->up[i].parcels;
-		w->down[i].pieces_end = &w->down[i].pieces;
-		w->out->done_ns[i] = w->out->last_step[i] = -1;
+		l->up[i] = l->down[i] = line;
+		l->up[i].free.fire = uplink_free;
+		l->down[i].free.fire = downlink_free;
+		l->up[i].loads_end = &l->up[i].loads;
+		l->down[i].pieces_end = &l->down[i].pieces;
 	}
-	for (size_t i = 0; i < w->setup->n_crashes; i++)
-		soon(w, HAPPENING_CRASH, w->setup->crashes[i].site, w->setup->crashes[i].at_ns)
-			->for_ns = w->setup->crashes[i].for_ns;
-	for (int i = 0; i < w->n; i++) {
-		struct participant *p = &w->part[i];
-
-		*p = (struct participant){.rt = {&ops, job, i}, .world = w, .alive = true};
-		for (int k = 0; k < w->n; k++)
-			p->connected[k] = true;
-		p->strategy = w->setup->strategy->create(&p->rt);
-		ledger_start(&w->out->ledger[i], 0, STATE_IDLE);
-	}
-	for (int i = 0; i < w->n; i++)
-		deliver(&w->part[i], (struct rt_event){.kind = RT_START});
 }
 
-/* Pieces on the line are dropped with their happening, queued ones with their line. */
-static void clean_up(struct world *w)
+static void set_up(struct lines *l, const struct observer *observer)
 {
-	struct happening *h;
+	const struct virtual_setup *setup = l->setup;
+
+	l->network = (struct network){.send = lines_send, .purge = lines_purge};
+	set_up_lines(l);
+	world_init(&l->world, &(struct world_config){
+				      .job = setup->job,
+				      .strategy = setup->strategy,
+				      .network = &l->network,
+				      .observer = observer,
+				      .notices = {until_lost, until_met},
+				      .user = l,
+				      .join = setup->strangers ? JOIN_AMONG_STRANGERS : JOIN_AT_ONCE,
+				      .stale = setup->stale,
+				      .on_send = on_send,
+			      });
+	l->crashes = memory_zero(setup->n_crashes + 1, sizeof *l->crashes);
+	for (size_t i = 0; i < setup->n_crashes; i++) {
+		l->crashes[i] = (struct crash){{.fire = crash_due}, l, &setup->crashes[i]};
+		world_set(&l->world, &l->crashes[i].event, setup->crashes[i].at_ns);
+	}
+	for (int i = 0; i < PARTICIPANTS_MAX; i++)
+		l->out->done_ns[i] = l->out->last_step[i] = -1;
+	for (int i = 0; i < l->world.n; i++)
+		ledger_start(&l->out->ledger[i], 0, STATE_IDLE);
+}
+
+static void drop_piece(struct lines *l, struct piece *piece)
+{
+	struct load *load = piece->load;
+
+	load->arrived++;
+	if (!load->gone)
+		forget(l, load);
+	drop_load(load);
+	free(piece);
+}
+
+/* Pieces on the way are events, the others in their line; a load goes with its last piece. */
+static void clean_up(struct lines *l)
+{
 	struct heap_node *node;
 
-	for (int i = 0; i < w->n; i++) {
-		if (w->part[i].alive)
-			w->setup->strategy->destroy(w->part[i].strategy);
-		for (int to = 0; to < w->n; to++)
-			purge(w, i, to, -1);
-	}
-	while ((node = heap_pop(&w->heap))) {
-		h = container_of(node, struct happening, node);
-		if (h->kind == HAPPENING_FIRST_BIT) {
-			*w->down[h->who].pieces_end = h->piece;
-			w->down[h->who].pieces_end = &h->piece->next;
-		} else if (h->kind == HAPPENING_DOWN_FREE) {
-			h->piece->next = w->down[h->who].pieces;
-			if (!w->down[h->who].pieces)
-				w->down[h->who].pieces_end = &h->piece->next;
-			w->down[h->who].pieces = h->piece;
-		}
-		free(h->parcel);
-		free(h);
+	for (int i = 0; i < l->world.n; i++)
+		for (int from = 0; from < l->world.n; from++)
+			if (job_site(l->setup->job, from) == i)
+				lines_purge(&l->network, from, -1);
+	for (size_t i = l->world.heap.count; i > 0; i--) {
+		struct world_event *event;
+
+		node = l->world.heap.nodes[i];
+		event = container_of(node, struct world_event, node);
+		if (event->fire != first_bit)
+			continue;
+		world_cancel(&l->world, event);
+		drop_piece(l, container_of(event, struct piece, event));
+		i = l->world.heap.count + 1;
 	}
 	for (int i = 0; i < PARTICIPANTS_MAX; i++) {
-		for (struct piece *p = w->down[i].pieces, *next; p; p = next) {
+		for (struct piece *p = l->down[i].pieces, *next; p; p = next) {
 			next = p->next;
-			p->parcel->arrived++;
-			p->parcel->void_ = true;
-			drop_parcel(p->parcel);
-			free(p);
+			drop_piece(l, p);
 		}
 	}
-	heap_release(&w->heap);
+	world_release(&l->world);
+	free(l->crashes);
 }
 
 void virtual_run(const struct virtual_setup *setup, struct virtual_result *out)
 {
-	struct world *w = memory_zero(1, sizeof *w);
-	struct heap_node *node;
+	struct lines *l = memory_zero(1, sizeof *l);
+	const struct observer observer = {
+		.user = l, .state = on_state, .report = on_report, .done = on_done};
+	int n = setup->job->n_learners;
 
 	*out = (struct virtual_result){0};
-	w->setup = setup;
-	w->out = out;
-	set_up(w);
-	while ((node = heap_pop(&w->heap))) {
-		struct happening *h = container_of(node, struct happening, node);
-
-		w->now_ns = node->at_ns;
-		happen(w, h);
-		free(h);
-		if (w->n_done == setup->job->n_learners && !setup->run_on)
+	l->setup = setup;
+	l->out = out;
+	set_up(l, &observer);
+	world_start(&l->world);
+	while ((l->world.n_done < n || setup->run_on) &&
+		!(setup->limit_ns && l->world.now_ns > setup->limit_ns))
+		if (!world_step(&l->world))
 			break;
-		if (setup->limit_ns && w->now_ns > setup->limit_ns)
-			break;
+	out->end_ns = l->world.now_ns;
+	out->all_done = l->world.n_done == n;
+	for (int i = 0; i < l->world.n; i++) {
+		out->local_bytes[i] = (int64_t)l->world.local_bytes[i];
+		ledger_finish(&out->ledger[i], l->world.now_ns);
 	}
-	out->end_ns = w->now_ns;
-	out->all_done = w->n_done == setup->job->n_learners;
-	for (int i = 0; i < w->n; i++)
-		ledger_finish(&out->ledger[i], w->now_ns);
-	clean_up(w);
-	free(w);
+	clean_up(l);
+	free(l);
 }

@@ -1,5 +1,6 @@
 /*
- * A runtime in virtual time, for tests: all participants in one process, no threads, exact ns.
+ * A runtime in virtual time, for tests: the model's world (bench/model/world.h) over lines whose
+ * arithmetic is exact to the ns, with what a network may do to a strategy on top.
  *
  * What it models. Every site has an uplink and a downlink, each a FIFO serialiser at a rate;
  * between any two sites lies one delay. A message is cut into `pieces`; the downlink starts on a

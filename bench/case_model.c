@@ -1,0 +1,104 @@
+/* One case in simulated time; see case.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bench/case.h"
+#include "bench/links.h"
+#include "bench/model/model.h"
+#include "bench/observe.h"
+#include "bench/verdict.h"
+
+struct stage {
+	struct scenario scenario; /* the case's, at its own pace */
+	struct plan plan;
+	struct fault *faults;
+	size_t n_faults;
+	struct link_plan links;
+	struct observation observation;
+	struct outcome outcome;
+};
+
+/* The counters without their histogram, which the model leaves empty. */
+static void link_counters(const void *links, int site, enum direction d, struct link_stats *out)
+{
+	const struct link_stats(*stats)[DIRECTIONS] = links;
+
+	memcpy(out, &stats[site][d], offsetof(struct link_stats, lateness));
+	out->lateness.count = 0;
+}
+
+static int on_tick(void *user, int64_t at_ns)
+{
+	observe_links(user, at_ns);
+	return 0;
+}
+
+static void set_up(struct stage *st, const struct scenario *s, struct folder *folder, size_t index)
+{
+	st->scenario = *s;
+	st->scenario.dilation = 1;
+	plan_make(&st->plan, &st->scenario);
+	st->n_faults = fault_schedule(
+		s->faults, s->n_faults, s->seed, s->job.n_learners, s->limit_ns, &st->faults);
+	links_make(&st->links, &st->scenario, st->faults, st->n_faults);
+	st->outcome.links = memory_zero((size_t)s->n_sites, sizeof *st->outcome.links);
+	st->observation = (struct observation){
+		.scenario = &st->scenario,
+		.stats = link_counters,
+		.links = st->outcome.links,
+		.link_plan = &st->links,
+		.folder = folder,
+		.case_index = (int)index,
+	};
+	observation_begin(&st->observation);
+}
+
+static int simulate(struct stage *st, struct error *err)
+{
+	const struct observer observer = {
+		.user = &st->observation,
+		.state = observe_state,
+		.report = observe_report,
+		.done = observe_done,
+		.fault = observe_fault,
+		.silence = observe_silence,
+		.tick = on_tick,
+	};
+
+	return model_run(&st->scenario, st->faults, st->n_faults, &st->links, &observer,
+		&st->outcome, err);
+}
+
+static void take_down(struct stage *st)
+{
+	links_release(&st->links, st->scenario.n_sites);
+	observation_release(&st->observation);
+	free(st->outcome.links);
+	free(st->faults);
+}
+
+int case_model(struct record_case *c, const struct scenario *s, struct folder *folder,
+	size_t index, struct error *err)
+{
+	_free_ struct stage *st = memory_zero(1, sizeof *st);
+	int r;
+
+	set_up(st, s, folder, index);
+	verdict_plan(c, &st->scenario, &st->plan);
+	r = simulate(st, err);
+	if (r >= 0) {
+		observation_end(&st->observation, st->outcome.wall_ns);
+		verdict_make(c, &st->observation, &(struct verdict_input){
+							  .plan = &st->plan,
+							  .outcome = &st->outcome,
+							  .faults = st->faults,
+							  .n_faults = st->n_faults,
+							  .relay_cpu = NAN,
+							  .simulated = true,
+						  });
+	}
+	take_down(st);
+	return r;
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# narrowlink run --engine model: the same bytes again, whatever names the folder; what is refused.
+. "$(dirname "$0")/tap.sh"
+
+small_scenario 12 >"$work/job.yaml"
+echo 'faults: [{kind: crash, target: site 2, at: 1 s, for: 400 ms}]' >>"$work/job.yaml"
+
+has() {
+	grep -q -- "$1" "$2"
+}
+
+has_not() {
+	! grep -q -- "$1" "$2"
+}
+
+command=("$NARROWLINK" run -q "$work/job.yaml" --engine model --out "$work/first")
+check "a simulated run ends well" expect 0 'useful work'
+command=("$NARROWLINK" run -q "$work/job.yaml" --engine model "--out=$work/second")
+check "and again" expect 0
+check "run.json is the same bytes" cmp "$work/first/run.json" "$work/second/run.json"
+check "events.csv too" cmp "$work/first/events.csv" "$work/second/events.csv"
+check "it names the engine" has '"engine": "model"' "$work/first/run.json"
+check "and no host" has '"kernel": null' "$work/first/run.json"
+check "the report says simulated" has 'Simulated' "$work/first/report.html"
+check "and never measured" has_not 'Measured' "$work/first/report.html"
+check "links were sampled" has 'site-3' "$work/first/samples.csv"
+command=("$NARROWLINK" run -q "$work/job.yaml" --set transport.tcp=ideal --out "$work/ideal")
+check "ideal TCP is simulated without being asked" expect 0
+check "and says so" has '"engine": "model"' "$work/ideal/run.json"
+command=("$NARROWLINK" run -q "$work/job.yaml" --set transport.tcp=ideal --engine relay --out "$work/none")
+check "real packets are refused ideal TCP" expect 2 'write real, or --engine model'
+check "and nothing is created" test ! -e "$work/none"
+command=("$NARROWLINK" run -q "$work/job.yaml" --engine mode)
+check "an engine that does not exist" expect 2 'auto, relay or model'
+
+finish
