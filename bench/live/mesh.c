@@ -10,9 +10,6 @@
 
 #include "base/memory.h"
 
-#define LOWAT_MIN (16 << 10)
-#define LOWAT_MAX (512 << 10)
-
 void mesh_fail(struct mesh *mesh, const char *format, ...)
 {
 	char text[512];
@@ -144,17 +141,6 @@ static int listen_on(struct mesh *mesh)
 	return loop_add(mesh->loop, fd, EPOLLIN, &mesh->listener);
 }
 
-/*
- * How much unsent payload a socket takes: enough that it never runs dry before we are scheduled
- * again, little enough that a slow connection does not hold much that a faster one could send.
- */
-static int notsent_lowat(const struct mesh_config *config)
-{
-	int64_t lowat = stripe_chunk_max(config->rate_bps, config->connections) / 2;
-
-	return (int)(lowat < LOWAT_MIN ? LOWAT_MIN : lowat > LOWAT_MAX ? LOWAT_MAX : lowat);
-}
-
 static void make_guests(struct mesh *mesh)
 {
 	mesh->n_guests = (size_t)(mesh->config->n_nodes * (mesh->config->connections + 1));
@@ -174,7 +160,8 @@ int mesh_open(struct mesh *mesh, struct loop *loop, const struct mesh_config *co
 		.user = user,
 		.listener.ready = listener_ready,
 		.listen_fd = -1,
-		.notsent_lowat = notsent_lowat(config),
+		.notsent_lowat = (int)stripe_unsent(
+			stripe_chunk_max(config->rate_bps, config->connections)),
 		.beat.fire = beat_due};
 	r = listen_on(mesh);
 	if (r < 0) {

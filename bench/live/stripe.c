@@ -7,6 +7,8 @@
 #include "base/memory.h"
 
 #define CHUNK_TIME_NS (10 * NS_PER_MS)
+#define UNSENT_MIN (16 << 10)
+#define UNSENT_MAX (512 << 10)
 
 static int64_t clamp(int64_t v, int64_t low, int64_t high)
 {
@@ -53,6 +55,11 @@ static int64_t chunk_length(const struct stripe *s, int64_t remaining)
 	if (remaining - length < STRIPE_CHUNK_MIN / 2 && remaining <= WIRE_CHUNK_MAX)
 		return remaining;
 	return length;
+}
+
+int64_t stripe_unsent(int64_t chunk_max)
+{
+	return clamp(chunk_max / 2, UNSENT_MIN, UNSENT_MAX);
 }
 
 int64_t stripe_framing(int64_t bytes, int connections, int64_t chunk_max)

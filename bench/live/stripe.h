@@ -36,6 +36,13 @@ struct stripe {
  */
 int64_t stripe_chunk_max(int64_t rate_bps, int connections);
 
+/*
+ * How much unsent payload a socket takes: enough that it never runs dry before its agent is
+ * scheduled again, little enough that a slow connection does not hold much that a faster one
+ * could send.
+ */
+int64_t stripe_unsent(int64_t chunk_max);
+
 /* Our own bytes that go with a message of `bytes` payload: the heads of its chunks. */
 int64_t stripe_framing(int64_t bytes, int connections, int64_t chunk_max);
 

@@ -46,6 +46,7 @@ struct flow {
 	int64_t since_ns;	     /* served is true at */
 	int64_t round_ns, full_ns;   /* the round's begin, and when its window was used up */
 	int64_t queued_ns;	     /* in queues at its begin */
+	int64_t peak_ns;	     /* in the queue that its windows make; < 0: not known yet */
 	int64_t last_ns;	     /* when it last sent; < 0: never */
 	int64_t arrival_ns;	     /* of its last message */
 	int64_t signal_ns;	     /* of its last message without payload */
@@ -271,6 +272,10 @@ static bool all_steady(const struct flow *f)
 	return true;
 }
 
+/*
+ * Of several connections whose segments come together, each finds those of the ones before it
+ * in the queue: the last sees a round trip that is longer by nearly the queue's peak.
+ */
 static void grow(struct flow *f)
 {
 	struct flows *n = f->flows;
@@ -279,7 +284,6 @@ static void grow(struct flow *f)
 		.now_ns = n->world->now_ns,
 		.rtt_ns = (n->world->now_ns - f->round_ns) / f->rounds,
 		.base_rtt_ns = base_rtt_ns(f),
-		.queued_ns = f->queued_ns,
 		.rounds = f->rounds,
 		.limit = n->window_limit,
 	};
@@ -291,6 +295,7 @@ static void grow(struct flow *f)
 		if (conn->reduced_ns == r.now_ns || (!full && !tcp_slow_start(conn)))
 			continue;
 		r.acked = f->served * conn->cwnd / f->window;
+		r.queued_ns = f->queued_ns + f->peak_ns * c / n->connections;
 		r.train_ns = (double)train * SEGMENTS_PER_ACK <= r.acked * ACK_GAP_NS ? train : -1;
 		tcp_grow(conn, n->kind, &r);
 	}
@@ -332,8 +337,10 @@ static void begin_round(struct flow *f, bool burst)
 	f->burst = burst;
 	f->round_ns = f->full_ns = n->world->now_ns;
 	f->queued_ns = queues_ns(f, f->data) + queues_ns(f, f->acks);
+	f->peak_ns = -1;
 	if (f->phase == SENDING && fabs(f->share.weight - weight) < SAME_WEIGHT * weight) {
 		f->share.weight = weight;
+		f->peak_ns = 0;
 		set_event(f);
 		return;
 	}
@@ -454,13 +461,34 @@ static void count_sent(struct flow *f, double share)
 	t->framing_sent += (uint64_t)(share * framing);
 }
 
+/*
+ * A message's last bytes wait in the sockets, as much in each (stripe_unsent), and the slowest
+ * connection's are sent last: later than at the rate of all by so much.
+ */
+static int64_t tail_ns(const struct flow *f)
+{
+	const struct flows *n = f->flows;
+	double waiting = fmin((double)stripe_unsent(n->chunk_max[site_of(n, f->from)]),
+		f->total / n->connections);
+	double least = f->conn[0].cwnd;
+
+	if (n->ideal)
+		return 0;
+	for (int c = 1; c < n->connections; c++)
+		least = fmin(least, f->conn[c].cwnd);
+	return (int64_t)(waiting / f->share.rate *
+			 (f->window / TCP_PAYLOAD / least - n->connections));
+}
+
 static void finish_message(struct flow *f)
 {
 	struct flows *n = f->flows;
 	struct parcel *parcel = f->first;
 	int64_t at_ns = n->world->now_ns + way_ns(n, site_of(n, f->from), site_of(n, f->to));
-	double lost = judge(f);
+	double lost;
 
+	at_ns += tail_ns(f);
+	lost = judge(f);
 	if (lost > 0)
 		at_ns += rtt_ns(f) + queues_ns(f, f->data) +
 			 (int64_t)(lost * TCP_PAYLOAD / f->share.rate);
@@ -623,34 +651,31 @@ static void network_purge(struct network *network, int from, int to)
 /* Sharing. */
 
 /*
- * What of a flow's window stands in the queue of the link that limits it: what is more than the
- * link serves it in a round trip; while slow start sends two segments for each that is
- * acknowledged, half of its window; all of it when it comes at once after idle time.
+ * A flow in the queue of the link that limits it. Standing: what of its window is more than the
+ * link serves it in a round trip. At its peak, half of the window while slow start sends two
+ * segments for each that is acknowledged, and all of it when it comes at once after idle time.
  */
-static double standing(const struct flow *f)
+static void queue_up(const struct flow *f, struct pipe *p)
 {
 	double window = fmin(f->window, f->left + f->behind);
-	double over = window - f->share.rate * (double)rtt_ns(f);
+	double standing = fmax(0, window - f->share.rate * (double)rtt_ns(f));
+	double peak = f->burst ? window : all_steady(f) ? standing : window / 2;
 
-	if (f->burst)
-		over = fmax(over, window);
-	else if (!all_steady(f))
-		over = fmax(over, window / 2);
-	return fmax(over, 0);
+	p->queued_bytes += standing;
+	p->peak_bytes += fmax(standing, peak);
+	p->windows += f->window;
+	if (rtt_ns(f) > p->rtt_ns)
+		p->rtt_ns = rtt_ns(f);
 }
 
 static void fill_queues(struct flows *n)
 {
 	for (int i = 0; i < n->n_pipes; i++)
-		n->pipes[i].queued_bytes = n->pipes[i].windows = 0;
+		n->pipes[i].queued_bytes = n->pipes[i].peak_bytes = n->pipes[i].windows = 0;
 	for (size_t i = 0; i < n->n_sending; i++) {
 		const struct flow *f = container_of(n->sending[i], struct flow, share);
-		struct pipe *p = &n->pipes[f->data[f->share.bottleneck]];
 
-		p->queued_bytes += standing(f);
-		p->windows += f->window;
-		if (rtt_ns(f) > p->rtt_ns)
-			p->rtt_ns = rtt_ns(f);
+		queue_up(f, &n->pipes[f->data[f->share.bottleneck]]);
 	}
 }
 
@@ -660,14 +685,13 @@ static void check_queues(struct flows *n)
 		struct pipe *p = &n->pipes[i];
 		double limit = pipe_queue_limit(p);
 
-		if (p->queued_bytes > limit) {
-			if (n->world->now_ns > p->over_until_ns) {
-				p->over_share = (p->queued_bytes - limit) / p->windows;
-				p->over_until_ns = n->world->now_ns + p->rtt_ns;
-				p->episode++;
-			}
-			p->queued_bytes = limit;
+		if (p->peak_bytes > limit && n->world->now_ns > p->over_until_ns) {
+			p->over_share = (p->peak_bytes - limit) / p->windows;
+			p->over_until_ns = n->world->now_ns + p->rtt_ns + (int64_t)(limit / pipe_capacity(p));
+			p->episode++;
 		}
+		p->high_bytes = fmax(p->high_bytes, fmin(p->peak_bytes, limit));
+		p->queued_bytes = fmin(p->queued_bytes, limit);
 		p->rtt_ns = 0;
 	}
 }
@@ -686,8 +710,15 @@ static void network_settle(struct network *network)
 		fill_queues(n);
 		check_queues(n);
 	}
-	for (size_t i = 0; i < n->n_sending; i++)
-		set_event(container_of(n->sending[i], struct flow, share));
+	for (size_t i = 0; i < n->n_sending; i++) {
+		struct flow *f = container_of(n->sending[i], struct flow, share);
+		const struct pipe *p = &n->pipes[f->data[f->share.bottleneck]];
+
+		if (f->peak_ns < 0)
+			f->peak_ns = (int64_t)(fmin(p->peak_bytes, pipe_queue_limit(p)) /
+					       pipe_capacity(p));
+		set_event(f);
+	}
 }
 
 /* Links. */

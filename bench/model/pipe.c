@@ -108,6 +108,5 @@ void pipe_count(struct pipe *p)
 	s->delivered_bytes = s->sent_bytes > drops ? s->sent_bytes - drops : 0;
 	s->bytes = s->sent_bytes + s->drop_bytes[DROP_QUEUE];
 	s->segments = s->sent_segments + s->drop_segments[DROP_QUEUE];
-	if (p->queued_bytes > (double)s->queue_high_bytes)
-		s->queue_high_bytes = (uint64_t)p->queued_bytes;
+	s->queue_high_bytes = (uint64_t)llround(p->high_bytes * wire_per_payload(p));
 }

@@ -18,6 +18,8 @@ struct pipe {
 	struct link_state state;
 	bool ideal;	     /* no headers, no queue, no loss */
 	double queued_bytes; /* standing queue, payload bytes */
+	double peak_bytes;   /* the same when windows come at once */
+	double high_bytes;   /* and its highest so far */
 	double windows;	     /* of the flows that make it, payload bytes */
 	int64_t over_until_ns; /* the queue runs over until then, */
 	double over_share;     /* and so much of what comes is dropped; */

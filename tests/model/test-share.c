@@ -6,7 +6,7 @@
 static void what_one_cannot_use_goes_to_the_others(void **state)
 {
 	struct share_link links[] = {{.capacity = 6}, {.capacity = 1}, {.capacity = 9}};
-	struct share_flow a = {{0, 1}, 1}, b = {{0, 2}, 1}, c = {{0, 2}, 1};
+	struct share_flow a = {.link = {0, 1}, .weight = 1}, b = {.link = {0, 2}, .weight = 1}, c = {.link = {0, 2}, .weight = 1};
 	struct share_flow *flows[] = {&a, &b, &c};
 
 	share_fill(links, 3, flows, 3);
@@ -20,7 +20,7 @@ static void what_one_cannot_use_goes_to_the_others(void **state)
 static void weights_share_a_link_in_proportion(void **state)
 {
 	struct share_link links[] = {{.capacity = 12}, {.capacity = 100}};
-	struct share_flow a = {{0, 1}, 1}, b = {{0, 1}, 2}, c = {{0, 1}, 3};
+	struct share_flow a = {.link = {0, 1}, .weight = 1}, b = {.link = {0, 1}, .weight = 2}, c = {.link = {0, 1}, .weight = 3};
 	struct share_flow *flows[] = {&c, &a, &b};
 
 	share_fill(links, 2, flows, 3);
@@ -41,7 +41,8 @@ static void a_mesh_is_even(void **state)
 	for (int i = 0; i < 8; i++)
 		for (int k = 0; k < 8; k++)
 			if (i != k) {
-				flow[n] = (struct share_flow){{2 * i, 2 * k + 1}, 1};
+				flow[n] = (struct share_flow){
+					.link = {2 * i, 2 * k + 1}, .weight = 1};
 				flows[n] = &flow[n];
 				n++;
 			}
