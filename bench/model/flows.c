@@ -386,6 +386,7 @@ static void wake(struct flow *f)
 		return;
 	}
 	if (now < f->round_ns + rtt) {
+		f->burst = true;
 		set_phase(f, f->budget > BYTE ? SENDING : WAITING);
 		if (f->phase == WAITING)
 			world_set(n->world, &f->event, f->round_ns + rtt);
@@ -610,8 +611,10 @@ static void network_send(struct network *network, struct parcel *parcel)
 	*f->end = parcel;
 	f->end = &parcel->next;
 	f->behind += framed(f, parcel);
-	if (f->first != parcel)
+	if (f->first != parcel) {
+		n->dirty |= f->phase == SENDING && f->burst;
 		return;
+	}
 	load_first(f);
 	wake(f);
 }
@@ -657,9 +660,9 @@ static void network_purge(struct network *network, int from, int to)
  */
 static void queue_up(const struct flow *f, struct pipe *p)
 {
-	double window = fmin(f->window, f->left + f->behind);
+	double waiting = f->left + f->behind, window = fmin(f->window, waiting);
 	double standing = fmax(0, window - f->share.rate * (double)rtt_ns(f));
-	double peak = f->burst ? window : all_steady(f) ? standing : window / 2;
+	double peak = f->burst ? fmin(f->budget, waiting) : all_steady(f) ? standing : window / 2;
 
 	p->queued_bytes += standing;
 	p->peak_bytes += fmax(standing, peak);

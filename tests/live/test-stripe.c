@@ -148,6 +148,26 @@ static void assembles_any_order(void **state)
 	stripe_release(&s);
 }
 
+/* What is said of a message beforehand is what cutting it makes of it. */
+static void framing_is_known_beforehand(void **state)
+{
+	static const int64_t sizes[] = {1, 16384, 100000, 1000000, 31250001};
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		int64_t chunk_max = stripe_chunk_max(200000000, 4), framing = 0;
+		uint8_t head[WIRE_LONGEST];
+		struct wire_frame f;
+		struct stripe s;
+
+		stripe_init(&s, 4, chunk_max);
+		stripe_put(&s, &(struct rt_message){.bytes = sizes[i]});
+		while (stripe_cut(&s, &f))
+			framing += (int64_t)wire_encode(&f, head);
+		assert_int_equal(stripe_framing(sizes[i], 4, chunk_max), framing);
+		stripe_release(&s);
+	}
+}
+
 static void incomplete_is_kept(void **state)
 {
 	struct wire_frame f = {
@@ -203,6 +223,7 @@ int main(void)
 		cmocka_unit_test(messages_start_in_order),
 		cmocka_unit_test(faster_connection_carries_more),
 		cmocka_unit_test(assembles_any_order),
+		cmocka_unit_test(framing_is_known_beforehand),
 		cmocka_unit_test(incomplete_is_kept),
 		cmocka_unit_test(contradictions_are_refused),
 	};
