@@ -492,6 +492,8 @@ static int decode_field(
 	case FIELD_NUMBER:
 		return decode_number(here, (double *)p, v, err);
 	case FIELD_INT:
+		if (json_is_null(v) && !f->required)
+			return 0;
 		return decode_int(here, (int *)p, v, err);
 	case FIELD_SEED:
 		return decode_seed(here, (uint64_t *)p, v, err);
