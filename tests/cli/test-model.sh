@@ -31,6 +31,6 @@ command=("$NARROWLINK" run -q "$work/job.yaml" --set transport.tcp=ideal --engin
 check "real packets are refused ideal TCP" expect 2 'write real, or --engine model'
 check "and nothing is created" test ! -e "$work/none"
 command=("$NARROWLINK" run -q "$work/job.yaml" --engine mode)
-check "an engine that does not exist" expect 2 'auto, relay or model'
+check "an engine that does not exist" expect 2 'auto, netem, relay or model'
 
 finish
