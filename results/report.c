@@ -194,7 +194,7 @@ static void write_case(FILE *out, const char *folder, const struct record *r, si
 	report_box(out, c);
 	if (c->fleet) {
 		report_fleet(out, c);
-		report_expectations(out, c);
+		report_expectations(out, c, true);
 		report_assumptions(out, c);
 		write_charts(out, folder, r, i);
 		return;
