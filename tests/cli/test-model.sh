@@ -2,7 +2,7 @@
 # narrowlink run --engine model: the same bytes again, whatever names the folder; what is refused.
 . "$(dirname "$0")/tap.sh"
 
-small_scenario 12 >"$work/job.yaml"
+small_scenario 12 | sed "s/50 %/30 %/" >"$work/job.yaml"
 echo 'faults: [{kind: crash, target: site 2, at: 1 s, for: 400 ms}]' >>"$work/job.yaml"
 
 has() {
