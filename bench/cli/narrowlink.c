@@ -19,6 +19,8 @@ static const struct command *const commands[] = {
 	&command_doctor,
 	&command_report,
 	&command_published,
+	&command_seek,
+	&command_sweep,
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

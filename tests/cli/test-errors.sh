@@ -18,7 +18,7 @@ command=("$NARROWLINK" --version)
 check "--version" expect 0 '^narrowlink [0-9]+\.[0-9]+\.[0-9]+ '
 command=("$NARROWLINK" rum)
 check "unknown command is named" expect 2 "no command 'rum'"
-for name in run check profiles doctor report published; do
+for name in run check profiles doctor report published seek sweep; do
 	command=("$NARROWLINK" $name --help)
 	check "$name --help" expect 0 "Usage: narrowlink $name"
 	command=("$NARROWLINK" $name --frobnicate)
