@@ -201,7 +201,7 @@ static int get_rate(struct netem *n, const struct nlattr *a, struct error *err)
 
 static int get_rate64(struct netem *n, const struct nlattr *a, struct error *err)
 {
-	uint64_t rate;
+	uint64_t rate = 0;
 	int r = get(&rate, sizeof rate, a, err);
 
 	if (r == 0 && n->rate < rate)
@@ -211,7 +211,7 @@ static int get_rate64(struct netem *n, const struct nlattr *a, struct error *err
 
 static int get_ecn(struct netem *n, const struct nlattr *a, struct error *err)
 {
-	uint32_t ecn;
+	uint32_t ecn = 0;
 	int r = get(&ecn, sizeof ecn, a, err);
 
 	if (r == 0)
