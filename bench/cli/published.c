@@ -17,6 +17,8 @@
 
 static const char published_help[] =
 	"Options:\n"
+	"  --tcp              also what the strategies need in simulated time, over an ideal link\n"
+	"                     and over real TCP at 30, 100 and 600 ms; takes a minute or two\n"
 	"  --list             name the tables and their sources, and compute nothing\n"
 	"  --json             as JSON, in base units\n"
 	"  --out DIR          also put a chart of each table, and published.json, into DIR\n\n"
@@ -25,13 +27,13 @@ static const char published_help[] =
 	"Examples:\n"
 	"  narrowlink published\n"
 	"  narrowlink published --list\n"
-	"  narrowlink published streaming-diloco --out results/published-charts\n"
+	"  narrowlink published streaming-diloco --tcp --out results/published-charts\n"
 	"  narrowlink published --json | jq '.tables[].summary'\n";
 
 struct arguments {
 	const struct published_table *tables[TABLES_MAX];
 	size_t n;
-	bool list, json;
+	bool list, json, tcp;
 	const char *out;
 };
 
@@ -71,6 +73,7 @@ static enum exit_status parse(struct arguments *a, int argc, char **argv, struct
 	static const struct option options[] = {
 		{"list", no_argument, NULL, 'l'},
 		{"json", no_argument, NULL, 'j'},
+		{"tcp", no_argument, NULL, 't'},
 		{"out", required_argument, NULL, 'o'},
 		{0},
 	};
@@ -81,6 +84,8 @@ static enum exit_status parse(struct arguments *a, int argc, char **argv, struct
 			a->list = true;
 		else if (c == 'j')
 			a->json = true;
+		else if (c == 't')
+			a->tcp = true;
 		else if (c == 'o')
 			a->out = optarg;
 		else
@@ -109,14 +114,23 @@ static void list(const struct arguments *a)
 	json_decref(all);
 }
 
+/* Theirs and ours, and with --tcp what the strategies need. */
 static int draw(const struct comparison *c, const char *dir, struct error *err)
 {
-	_free_ double *ours = memory_zero((size_t)c->n_cells, sizeof *ours);
-	const struct published_series series[] = {{"ours", ours}};
+	static const char *const labels[] = {
+		"ours", "strategies, ideal link", "TCP at 30 ms", "TCP at 100 ms", "TCP at 600 ms"};
+	size_t n_series = c->tcp ? 2 + COMPARE_RTTS : 1, n = (size_t)c->n_cells;
+	_free_ double *values = memory_zero(n_series * n, sizeof *values);
+	struct published_series series[PUBLISHED_SERIES];
 
-	for (int i = 0; i < c->n_cells; i++)
-		ours[i] = c->cells[i].ours;
-	return published_chart(c->table, series, 1, dir, err);
+	for (size_t s = 0; s < n_series; s++) {
+		series[s] = (struct published_series){labels[s], values + s * n};
+		for (size_t i = 0; i < n; i++)
+			values[s * n + i] = s == 0   ? c->cells[i].ours
+					    : s == 1 ? c->cells[i].engine
+						     : c->cells[i].tcp[s - 2];
+	}
+	return published_chart(c->table, series, n_series, dir, err);
 }
 
 static int write_json(json_t *all, const char *dir, struct error *err)
@@ -136,7 +150,7 @@ static int compare_all(const struct arguments *a, json_t *all, struct error *err
 	for (size_t i = 0; !r && i < a->n; i++) {
 		struct comparison *c = NULL;
 
-		r = compare_table(&c, a->tables[i], err);
+		r = compare_table(&c, a->tables[i], a->tcp, err);
 		if (!r) {
 			json_array_append_new(tables, comparison_json(c));
 			if (!a->json)

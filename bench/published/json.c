@@ -18,6 +18,16 @@ static json_t *job_json(const struct published_job *job)
 		"buckets", job->buckets);
 }
 
+static json_t *tcp_json(const struct compared_cell *cell)
+{
+	json_t *all = json_array();
+
+	for (int i = 0; i < COMPARE_RTTS; i++)
+		json_array_append_new(all, json_pack("{s:f, s:o}", "rtt_s", compare_rtt_s[i],
+						   "needs", number(cell->tcp[i])));
+	return all;
+}
+
 static json_t *cell_json(const struct comparison *c, size_t row, size_t column)
 {
 	const struct compared_cell *cell = comparison_cell(c, row, column);
@@ -26,6 +36,10 @@ static json_t *cell_json(const struct comparison *c, size_t row, size_t column)
 
 	if (c->table->quantity == PUBLISHED_RATE)
 		json_object_set_new(o, "exact", number(cell->exact));
+	if (c->tcp) {
+		json_object_set_new(o, "engine", number(cell->engine));
+		json_object_set_new(o, "tcp", tcp_json(cell));
+	}
 	if (c->table->on_grid) {
 		json_object_set_new(o, "steps", json_integer(cell->steps));
 		json_object_set_new(o, "low", number(cell->low));

@@ -15,6 +15,16 @@
 #define WIDTH 10
 #define LINE 96
 
+static const char strategies_text[] = "the least rate at which this program's strategies reach the "
+				      "utilisation in simulated time: "
+				      "over an ideal link without delay, and over real TCP (the "
+				      "default transport: 4 connections, "
+				      "cubic, buffers of twice the bandwidth-delay product up to 1 "
+				      "GiB, a queue of 50 ms) with this "
+				      "round trip. A dash: a hundred times the ideal rate is not "
+				      "enough, since the exchange waits "
+				      "for round trips, or for windows that end at 1 GiB.";
+
 static void print_words(const char *label, const char *text, FILE *out)
 {
 	int at = fprintf(out, "  %s: ", label);
@@ -68,6 +78,41 @@ static void print_ratios(const struct comparison *c, size_t row, FILE *out)
 	fputc('\n', out);
 }
 
+static double pick_engine(const struct compared_cell *cell)
+{
+	return cell->engine;
+}
+
+static double pick_tcp_0(const struct compared_cell *cell)
+{
+	return cell->tcp[0];
+}
+
+static double pick_tcp_1(const struct compared_cell *cell)
+{
+	return cell->tcp[1];
+}
+
+static double pick_tcp_2(const struct compared_cell *cell)
+{
+	return cell->tcp[2];
+}
+
+static double pick_exact(const struct compared_cell *cell)
+{
+	return cell->exact;
+}
+
+static void print_needs(const struct comparison *c, size_t row, FILE *out)
+{
+	if (c->table->on_grid)
+		print_line("ours, not on the grid", c, row, pick_exact, out);
+	print_line("strategies, ideal link", c, row, pick_engine, out);
+	print_line("strategies, TCP at 30 ms", c, row, pick_tcp_0, out);
+	print_line("strategies, TCP at 100 ms", c, row, pick_tcp_1, out);
+	print_line("strategies, TCP at 600 ms", c, row, pick_tcp_2, out);
+}
+
 static void print_rows(const struct comparison *c, FILE *out)
 {
 	for (size_t r = 0; r < c->table->n_rows; r++) {
@@ -75,6 +120,8 @@ static void print_rows(const struct comparison *c, FILE *out)
 		print_line("theirs", c, r, pick_theirs, out);
 		print_line("ours", c, r, pick_ours, out);
 		print_ratios(c, r, out);
+		if (c->tcp)
+			print_needs(c, r, out);
 	}
 }
 
@@ -119,5 +166,7 @@ void comparison_print(const struct comparison *c, FILE *out)
 	print_sum(c, out);
 	print_words("ours", c->how, out);
 	print_words("differences", c->why, out);
+	if (c->tcp)
+		print_words("strategies", strategies_text, out);
 	fputc('\n', out);
 }

@@ -14,6 +14,11 @@ static const struct published_table *const tables[] = {
 	&published_streaming_diloco,
 	&published_scaling_laws,
 	&published_decoupled_goodput,
+	&published_diloco_measured,
+	&published_diloco_measured_sync,
+	&published_ft_diloco,
+	&published_intellect_1,
+	&published_intellect_1_utilisation,
 };
 
 const struct published_table *published_at(size_t i)

@@ -50,7 +50,7 @@ struct published_text published_column(const struct published_table *t, size_t c
 	else if (!strcmp(t->column, "chips"))
 		snprintf(s.text, sizeof s.text, "%gk", value / 1e3);
 	else if (!strcmp(t->column, "rate"))
-		snprintf(s.text, sizeof s.text, "%g Gbit/s", value / 1e9);
+		snprintf(s.text, sizeof s.text, "%gG", value / 1e9);
 	else
 		snprintf(s.text, sizeof s.text, "%s = %g", t->column, value);
 	return s;

@@ -14,7 +14,7 @@ static struct comparison *compare(const char *name)
 	struct comparison *c = NULL;
 	struct error err = {0};
 
-	assert_int_equal(compare_table(&c, published_find(name), &err), 0);
+	assert_int_equal(compare_table(&c, published_find(name), false, &err), 0);
 	return c;
 }
 
