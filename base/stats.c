@@ -79,8 +79,9 @@ void stats_wilson(uint64_t k, uint64_t n, double z, double *low, double *high)
 	double centre = (p + z * z / (2 * m)) / (1 + z * z / m);
 	double half = z / (1 + z * z / m) * sqrt(p * (1 - p) / m + z * z / (4 * m * m));
 
-	*low = n ? fmax(0, centre - half) : 0;
-	*high = n ? fmin(1, centre + half) : 1;
+	/* at the ends they are exact, and rounding must not say otherwise */
+	*low = k ? fmax(0, centre - half) : 0;
+	*high = k < n ? fmin(1, centre + half) : 1;
 }
 
 /*

@@ -14,6 +14,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "bench/calibration.h"
+#include "bench/case_capture.h"
+#include "bench/headroom.h"
 #include "bench/links.h"
 #include "bench/live/live.h"
 #include "bench/observe.h"
@@ -32,7 +35,8 @@ struct stage {
 	struct backend_run *run;
 	struct observation observation;
 	struct outcome outcome;
-	double relay_cpu_start;
+	struct headroom headroom;
+	struct capture *capture; /* NULL: none */
 	int64_t started_ns, flushed_ns;
 	bool interrupted;
 	bool not_begun;	      /* two sites could not connect, or the like */
@@ -99,6 +103,7 @@ static int on_tick(void *user, int64_t at_ns)
 		return 0;
 	/* a busy machine may have made this call late: counters are read now, not at at_ns */
 	at_ns = (int64_t)((double)(now - st->started_ns) / st->scenario->dilation);
+	headroom_tick(&st->headroom);
 	observe_links(&st->observation, at_ns);
 	update_progress(st, at_ns);
 	if (now - st->flushed_ns < FLUSH_EVERY_NS)
@@ -110,10 +115,11 @@ static int on_tick(void *user, int64_t at_ns)
 static void on_links_start(void *user, int64_t t0_ns)
 {
 	struct stage *st = user;
-	int pid = st->context->backend->pid(st->run);
 
 	st->started_ns = st->observation.t0_ns = t0_ns;
-	st->relay_cpu_start = pid ? host_cpu_s(pid) : NAN;
+	headroom_begin(&st->headroom, st->context->backend->pid(st->run));
+	if (st->capture)
+		capture_zero(st->capture, t0_ns);
 	st->context->backend->start(st->run, t0_ns);
 }
 
@@ -223,16 +229,36 @@ static int run_live(struct stage *st, struct error *err)
 	return 0;
 }
 
-static double relay_share(const struct stage *st)
+/* On links of its own, before the run's are there. An instrument that fails is no reason to stop. */
+static void calibrate_links(struct stage *st, struct record_case *c)
 {
-	int pid = st->context->backend->pid(st->run);
-	double used = pid ? host_cpu_s(pid) - st->relay_cpu_start : NAN;
+	const struct scenario *s = st->scenario;
+	const char *folder = folder_path(st->context->folder);
+	size_t index = st->context->index;
+	_free_ char *path = index ? memory_format("%s/probes-%zu.csv", folder, index + 1)
+				  : memory_format("%s/probes.csv", folder);
+	struct calibration calibration;
+	struct error err = {0};
 
-	return used / ((double)(clock_now_ns() - st->started_ns) / NS_PER_S);
+	c->calibration = memory_string(s->calibration == CALIBRATION_OFF    ? "off"
+				       : s->calibration == CALIBRATION_FULL ? "full"
+									    : "short");
+	if (s->calibration == CALIBRATION_OFF)
+		return;
+	progress_say(st->context->progress, "measuring the links");
+	if (calibration_of_scenario(&calibration, s, &st->links, st->context->backend, &err) < 0) {
+		cleanup_free(&c->calibration);
+		c->calibration = memory_string("unavailable");
+		record_note(c, "the links could not be calibrated: %s", err.text);
+	}
+	calibration_record(c, &calibration, s);
+	calibration_write(&calibration, path);
+	calibration_release(&calibration);
 }
 
 static void record_case_of(struct stage *st, struct record_case *c, const struct error *err)
 {
+	struct headroom_result headroom;
 	struct host_tcp tcp = {0};
 	struct verdict_input in = {
 		.plan = &st->plan,
@@ -240,13 +266,19 @@ static void record_case_of(struct stage *st, struct record_case *c, const struct
 		.tcp = &tcp,
 		.faults = st->faults,
 		.n_faults = st->n_faults,
-		.relay_cpu = relay_share(st),
+		.relay_cpu = NAN,
 		.partial = err->status != STATUS_HOLDS,
 		.why_partial = err->text,
 		.not_begun = st->not_begun,
 	};
 	struct error ignored = {0};
 
+	if (st->started_ns) {
+		headroom_end(&st->headroom, &headroom);
+		in.headroom = &headroom;
+		in.relay_cpu = headroom.relay;
+	}
+	case_capture_end(c, &st->observation, st->capture);
 	host_tcp(st->topology, &tcp, &ignored);
 	observation_end(&st->observation, st->outcome.wall_ns);
 	verdict_make(c, &st->observation, &in);
@@ -254,6 +286,7 @@ static void record_case_of(struct stage *st, struct record_case *c, const struct
 
 static void take_down(struct stage *st)
 {
+	st->capture = capture_free(st->capture);
 	st->run = st->context->backend->down(st->run);
 	st->topology = topology_down(st->topology);
 	links_release(&st->links, st->scenario->n_sites);
@@ -267,12 +300,13 @@ int case_run(struct record_case *c, const struct scenario *s, const struct case_
 	static struct stage st; /* large: counters and ledgers of all participants */
 	int r;
 
-	st = (struct stage){.scenario = s, .context = context, .relay_cpu_start = NAN};
+	st = (struct stage){.scenario = s, .context = context};
 	plan_make(&st.plan, s);
 	st.n_faults = fault_schedule(s->faults, s->n_faults, s->seed, s->job.n_learners, s->limit_ns,
 		&st.faults);
 	links_make(&st.links, s, st.faults, st.n_faults);
 	verdict_plan(c, s, &st.plan);
+	calibrate_links(&st, c);
 	r = set_up(&st, err);
 	if (r >= 0) {
 		st.observation = (struct observation){
@@ -284,6 +318,7 @@ int case_run(struct record_case *c, const struct scenario *s, const struct case_
 			.case_index = (int)context->index,
 		};
 		observation_begin(&st.observation);
+		case_capture_begin(&st.capture, c, &st.observation, st.topology);
 		st.flushed_ns = clock_now_ns();
 		r = run_live(&st, err);
 		record_case_of(&st, c, err);

@@ -13,11 +13,14 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "bench/case.h"
 #include "bench/host.h"
 #include "bench/links.h"
 #include "bench/model/fleet.h"
+#include "bench/plan.h"
 #include "bench/progress.h"
+#include "emu/measure/machine.h"
 #include "results/report.h"
 
 /* In the order in which `auto` tries them. */
@@ -304,6 +307,39 @@ static int prepare_machine(const struct scenario_file *file, struct error *err)
 	return r < 0 ? r : check_machine(file, err);
 }
 
+/* `dilation: auto`: the least with which this machine carries what all sites together send. */
+static int choose_dilation(const struct scenario_file *file, const struct backend *backend,
+	struct progress *progress, struct error *err)
+{
+	struct machine machine = {0};
+	char carries[32], sends[32];
+	struct plan plan;
+	int r = 0;
+
+	for (size_t i = 0; i < file->n_cases && !r; i++) {
+		struct scenario *s = file->cases[i];
+
+		if (!s->dilation_auto)
+			continue;
+		s->dilation_auto = false;
+		if (!backend) /* simulated time is never late */
+			continue;
+		if (machine.tcp_bps <= 0)
+			r = machine_measure(&machine, backend, err);
+		if (r < 0)
+			break;
+		plan_make(&plan, s);
+		s->dilation = machine_dilation(&machine, plan.aggregate_bps);
+		quantity_format(carries, sizeof carries, QUANTITY_RATE, (int64_t)machine.tcp_bps,
+			false);
+		quantity_format(sends, sizeof sends, QUANTITY_RATE, (int64_t)plan.aggregate_bps,
+			false);
+		progress_say(progress, "dilation %g: all sites together send %s, this machine carries %s",
+			s->dilation, sends, carries);
+	}
+	return r;
+}
+
 int run_scenario(struct record **out, char **path, const struct scenario_file *file,
 	const struct run_options *options, struct error *err)
 {
@@ -320,15 +356,18 @@ int run_scenario(struct record **out, char **path, const struct scenario_file *f
 		r = prepare_machine(file, err);
 	if (r < 0)
 		return r;
+	progress_begin(&progress, stderr, options->quiet);
+	if (context.backend)
+		say_passed_over(&progress, context.backend->name, &passed_over);
+	r = choose_dilation(file, context.backend, &progress, err);
+	if (r < 0)
+		return r;
 	record = describe(file, options, context.backend);
 	r = open_folder(&context.folder, file, record, options->out, err);
 	if (r < 0) {
 		record_free(record);
 		return r;
 	}
-	progress_begin(&progress, stderr, options->quiet);
-	if (context.backend)
-		say_passed_over(&progress, context.backend->name, &passed_over);
 	r = run_cases(record, file, &context, err);
 	*path = memory_string(folder_path(context.folder));
 	folder_free(context.folder);

@@ -20,6 +20,10 @@
 #define RTT_SLACK_S 0.5e-3
 #define LATE_SHARE 0.05
 #define LATE_SLACK_S 1e-3
+#define CAPTURE_SHARE 1e-3
+#define CAPTURE_SLACK_BYTES 100e3 /* what is under way when both are read */
+#define SATURATED_SHARE 0.01
+#define WAITED_SHARE 0.15
 
 static double seconds(int64_t ns)
 {
@@ -236,6 +240,59 @@ static void judge_link(struct record_case *c, const struct observation *o,
 	}
 }
 
+static void add_headroom(struct record_case *c, const struct headroom_result *h)
+{
+	if (!h)
+		return;
+	c->agents_cpu = h->agents;
+	c->softirq = h->softirq;
+	c->saturated = h->saturated;
+	c->waited = h->waited;
+}
+
+static void judge_checks(struct record_case *c)
+{
+	for (size_t i = 0; i < c->n_checks; i++) {
+		const struct record_check *k = &c->checks[i];
+
+		if (strcmp(k->result, "off"))
+			continue;
+		c->valid = false;
+		record_reason(c,
+			"calibration: %s from %s to %s is %.6g, the scenario says %.6g (%.6g to %.6g "
+			"would do)",
+			k->check, k->from, k->to, k->got, k->want, k->low, k->high);
+	}
+}
+
+/* Two instruments that both saw everything must have seen the same. */
+static void judge_captures(struct record_case *c)
+{
+	for (size_t i = 0; i < c->n_captures; i++) {
+		const struct record_capture *k = &c->captures[i];
+		double allowed = fmax(CAPTURE_SHARE * k->relay_bytes, CAPTURE_SLACK_BYTES);
+
+		if (k->kernel_drops > 0 || fabs(k->bytes - k->relay_bytes) <= allowed)
+			continue;
+		c->valid = false;
+		record_reason(c,
+			"%s %s: the capture counted %.0f bytes on the wire, the emulator %.0f: they "
+			"differ by more than 0.1 %%",
+			k->site, k->direction, k->bytes, k->relay_bytes);
+	}
+}
+
+static void judge_headroom(struct record_case *c, const struct scenario *s)
+{
+	if (!(c->saturated > SATURATED_SHARE) || !(c->waited > WAITED_SHARE))
+		return;
+	c->valid = false;
+	record_reason(c,
+		"no processor was idle for %.0f %% of the time, and an agent waited for one for "
+		"%.0f %%: this machine, not the link, set the pace; try --dilation %.0f",
+		100 * c->saturated, 100 * c->waited, ceil(2 * s->dilation));
+}
+
 static void judge_fidelity(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in)
 {
@@ -249,8 +306,12 @@ static void judge_fidelity(struct record_case *c, const struct observation *o,
 		c->valid = false;
 		record_reason(c, "the run ended within its warm-up: nothing was measured");
 	}
-	if (!in->simulated)
-		judge_link(c, o, in);
+	if (in->simulated)
+		return;
+	judge_link(c, o, in);
+	judge_checks(c);
+	judge_captures(c);
+	judge_headroom(c, o->scenario);
 }
 
 /* The first of some faults, for a sentence. */
@@ -330,8 +391,8 @@ static void add_notes(struct record_case *c, const struct observation *o,
 	if (o->silences)
 		record_note(c, "a peer was silent for longer than %.1f s %" PRIu64 " times",
 			seconds(o->scenario->transport.silence_ns), o->silences);
-	if (in->relay_cpu > .95)
-		record_note(c, "the relay used %.0f %% of a core", 100 * in->relay_cpu);
+	if (c->relay_cpu > .95)
+		record_note(c, "the relay used %.0f %% of a core", 100 * c->relay_cpu);
 }
 
 /* "step 2 s needs 1.57 Gbit/s for 90 % ..." : why the job does not fit, from the plan. */
@@ -452,6 +513,7 @@ void verdict_make(struct record_case *c, const struct observation *o,
 			c->retransmits += (double)o->retransmits[p][q];
 	}
 	c->relay_cpu = in->relay_cpu;
+	add_headroom(c, in->headroom);
 	if (in->tcp)
 		c->prune_called = (double)in->tcp->prune_called;
 	judge_fidelity(c, o, in);

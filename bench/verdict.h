@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "bench/headroom.h"
 #include "bench/host.h"
 #include "bench/observe.h"
 #include "bench/plan.h"
@@ -17,6 +18,7 @@ struct verdict_input {
 	size_t n_faults;
 	const struct host_tcp *tcp; /* NULL: unknown */
 	double relay_cpu;           /* share of one core over the run; NaN if unknown */
+	const struct headroom_result *headroom; /* NULL: unknown */
 	bool simulated;             /* there was no link whose fidelity could be judged */
 	bool partial;               /* cut short by a signal or an error */
 	const char *why_partial;

@@ -41,6 +41,10 @@ static const struct chart_kind kinds[] = {
 		"What the link's profile or its recording did: one-way "
 		"delay, and the times at which nothing passed.",
 		NULL, true, CHART_SITES, chart_delay},
+	{"link", "The idle link, as probes found it before the run",
+		"One-way delays between the first two sites over time, and the share of them within "
+		"a delay, against what was asked.",
+		NULL, true, CHART_SITES, chart_link},
 	{"goodput", "Goodput against the number of chips",
 		"Mean over the seeds; the bars reach from the 5th to the 95th percentile of the "
 		"seeds, and are often too small to see.",

@@ -56,6 +56,8 @@ int chart_shares(const struct chart_source *from, const char *stem, const char *
 	struct error *err);
 int chart_spread(const struct chart_source *from, const char *stem, const char *title,
 	struct error *err);
+int chart_link(const struct chart_source *from, const char *stem, const char *title,
+	struct error *err);
 int chart_delay(const struct chart_source *from, const char *stem, const char *title,
 	struct error *err);
 

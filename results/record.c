@@ -155,6 +155,38 @@ struct record_fault *record_add_fault(struct record_case *c, const char *kind, c
 	return f;
 }
 
+struct record_check *record_add_check(
+	struct record_case *c, const char *from, const char *to, const char *check)
+{
+	struct record_check *k = append(&c->checks, &c->n_checks, sizeof *k);
+
+	schema_blank(record_check_schema, k);
+	k->from = memory_string(from);
+	k->to = memory_string(to);
+	k->check = memory_string(check);
+	record_check_result(k, "unmeasured", "");
+	return k;
+}
+
+void record_check_result(struct record_check *check, const char *result, const char *why)
+{
+	cleanup_free(&check->result);
+	cleanup_free(&check->why);
+	check->result = memory_string(result);
+	check->why = memory_string(why);
+}
+
+struct record_capture *record_add_capture(
+	struct record_case *c, const char *site, const char *direction)
+{
+	struct record_capture *k = append(&c->captures, &c->n_captures, sizeof *k);
+
+	schema_blank(record_capture_schema, k);
+	k->site = memory_string(site);
+	k->direction = memory_string(direction);
+	return k;
+}
+
 struct record_expect *record_add_expect(struct record_case *c, const char *metric, const char *op)
 {
 	struct record_expect *e = append(&c->expect, &c->n_expect, sizeof *e);

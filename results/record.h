@@ -41,6 +41,22 @@ struct record_expect {
 	bool holds;
 };
 
+struct record_check { /* one thing of one way, as asked and as measured before the run */
+	char *from, *to; /* names of sites */
+	char *check;     /* "one_way_delay", "rtt", "loss", "rate_udp", ... */
+	char *result;    /* "holds", "off", "unmeasured" */
+	char *why;       /* "" or why it was not measured */
+	double want, got, low, high; /* s, bit/s or a share */
+	double min, p99, n;
+};
+
+struct record_capture { /* one direction of a captured site */
+	char *site, *direction;
+	double bytes, relay_bytes; /* on the wire, by the capture and by the relay */
+	double packets, kept_packets, kernel_drops;
+	bool complete; /* nothing was dropped and the limit was not reached */
+};
+
 struct record_set {
 	char *key, *value;
 };
@@ -105,6 +121,12 @@ struct record_case {
 	struct record_wire *wire;
 	double idle_rtt_s, idle_rtt_expected_s;   /* the pair with the largest difference */
 	double lateness_p99_s, relay_cpu, prune_called, retransmits;
+	double agents_cpu, softirq, saturated, waited; /* processors; shares of the time */
+	char *calibration;      /* "short", "full", "off", "unavailable"; NULL: there was no link */
+	size_t n_checks;
+	struct record_check *checks;
+	size_t n_captures;
+	struct record_capture *captures;
 	size_t n_faults;
 	struct record_fault *faults;
 	size_t n_expect;
@@ -160,6 +182,11 @@ struct record_participant *record_add_participant(
 	struct record_case *c, const char *name, const char *role, const char *site);
 struct record_wire *record_add_wire(struct record_case *c, const char *site, const char *direction);
 struct record_fault *record_add_fault(struct record_case *c, const char *kind, const char *target);
+struct record_check *record_add_check(
+	struct record_case *c, const char *from, const char *to, const char *check);
+void record_check_result(struct record_check *check, const char *result, const char *why);
+struct record_capture *record_add_capture(
+	struct record_case *c, const char *site, const char *direction);
 struct record_expect *record_add_expect(struct record_case *c, const char *metric, const char *op);
 
 /* Is it of fleets: as far as it came, its cases have no sites. */

@@ -27,6 +27,7 @@
 
 static const char *const verdicts[] = {"holds", "fails", "invalid", "partial", "none", NULL};
 static const char *const directions[] = {"up", "down", NULL};
+static const char *const results[] = {"holds", "off", "unmeasured", NULL};
 static const char *const operators[] = {">=", "<=", ">", "<", NULL};
 
 static const struct field steps_schema[] = {
@@ -132,6 +133,34 @@ static const struct field payload_schema[] = {
 	END,
 };
 
+const struct field record_check_schema[] = {
+	MUST(record_check, FIELD_TEXT, "from", from),
+	MUST(record_check, FIELD_TEXT, "to", to),
+	MUST(record_check, FIELD_TEXT, "check", check),
+	WORD(record_check, "result", result, results),
+	MUST(record_check, FIELD_TEXT, "why", why),
+	VALUE(record_check, FIELD_NUMBER, "asked", want),
+	VALUE(record_check, FIELD_NUMBER, "measured", got),
+	VALUE(record_check, FIELD_NUMBER, "low", low),
+	VALUE(record_check, FIELD_NUMBER, "high", high),
+	VALUE(record_check, FIELD_NUMBER, "min", min),
+	VALUE(record_check, FIELD_NUMBER, "p99", p99),
+	VALUE(record_check, FIELD_NUMBER, "n", n),
+	END,
+};
+
+const struct field record_capture_schema[] = {
+	MUST(record_capture, FIELD_TEXT, "site", site),
+	WORD(record_capture, "direction", direction, directions),
+	VALUE(record_capture, FIELD_NUMBER, "bytes", bytes),
+	VALUE(record_capture, FIELD_NUMBER, "relay_bytes", relay_bytes),
+	VALUE(record_capture, FIELD_NUMBER, "packets", packets),
+	VALUE(record_capture, FIELD_NUMBER, "kept_packets", kept_packets),
+	VALUE(record_capture, FIELD_NUMBER, "kernel_drops", kernel_drops),
+	VALUE(record_capture, FIELD_FLAG, "complete", complete),
+	END,
+};
+
 static const struct field fidelity_schema[] = {
 	VALUE(record_case, FIELD_NUMBER, "idle_rtt_s", idle_rtt_s),
 	VALUE(record_case, FIELD_NUMBER, "idle_rtt_expected_s", idle_rtt_expected_s),
@@ -139,6 +168,15 @@ static const struct field fidelity_schema[] = {
 	VALUE(record_case, FIELD_NUMBER, "relay_cpu", relay_cpu),
 	VALUE(record_case, FIELD_NUMBER, "prune_called", prune_called),
 	VALUE(record_case, FIELD_NUMBER, "retransmits", retransmits),
+	VALUE(record_case, FIELD_NUMBER, "agents_cpu", agents_cpu),
+	VALUE(record_case, FIELD_NUMBER, "softirq_cpu", softirq),
+	VALUE(record_case, FIELD_NUMBER, "saturated", saturated),
+	VALUE(record_case, FIELD_NUMBER, "waited", waited),
+	VALUE(record_case, FIELD_TEXT, "calibration", calibration),
+	LIST(record_case, "checks", checks, n_checks, record_check, record_check_schema, 10000,
+		false),
+	LIST(record_case, "capture", captures, n_captures, record_capture, record_capture_schema,
+		1000, false),
 	END,
 };
 

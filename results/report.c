@@ -200,6 +200,12 @@ static void write_case(FILE *out, const char *folder, const struct record *r, si
 		return;
 	}
 	report_figures(out, c);
+	if (!record_simulated(r)) {
+		fputs("<h3>Was the link the link?</h3>\n", out);
+		report_checks(out, c);
+		report_captures(out, c);
+		report_fidelity(out, c);
+	}
 	report_expectations(out, c, record_simulated(r));
 	report_assumptions(out, c);
 	report_needed(out, c);
@@ -208,8 +214,6 @@ static void write_case(FILE *out, const char *folder, const struct record *r, si
 	report_wire(out, c);
 	if (record_simulated(r))
 		report_payload(out, c);
-	else
-		report_fidelity(out, c);
 	write_charts(out, folder, r, i);
 	report_faults(out, c);
 }

@@ -169,7 +169,7 @@ void report_fidelity(FILE *out, const struct record_case *c)
 	static const char *const heads[] = {"What", ">Measured", ">Should be", "", NULL};
 	struct shown none = {""};
 
-	html_table(out, "Was the link the link?", heads);
+	html_table(out, "While the job ran", heads);
 	compared(out, "Round trip of the idle link (worst pair)",
 		show(QUANTITY_TIME, c->idle_rtt_s), show(QUANTITY_TIME, c->idle_rtt_expected_s),
 		"");
@@ -177,6 +177,13 @@ void report_fidelity(FILE *out, const struct record_case *c)
 		none, "due time against actual");
 	compared(out, "CPU time of the link emulation", show_percent(c->relay_cpu), none,
 		"of one processor");
+	compared(out, "CPU time of all agents", show_percent(c->agents_cpu), none,
+		"of one processor");
+	compared(out, "CPU time of the kernel's network (softirq)", show_percent(c->softirq), none,
+		"of one processor, the whole machine");
+	compared(out, "Time in which no processor was idle", show_percent(c->saturated), none, "");
+	compared(out, "Longest wait for a processor, of any agent", show_percent(c->waited), none,
+		"of the time; above 15 % the machine set the pace");
 	payload_rows(out, c);
 	compared(out, "Segments sent again by TCP", show(QUANTITY_COUNT, c->retransmits), none, "");
 	compared(out, "Receive queues pruned by TCP", show(QUANTITY_COUNT, c->prune_called),

@@ -24,6 +24,8 @@ void report_wire(FILE *out, const struct record_case *c);
 void report_payload(FILE *out, const struct record_case *c);
 /* Whether the link was the link: of measurements only. */
 void report_fidelity(FILE *out, const struct record_case *c);
+void report_checks(FILE *out, const struct record_case *c);
+void report_captures(FILE *out, const struct record_case *c);
 void report_faults(FILE *out, const struct record_case *c);
 /* Of a fleet: figures over the seeds and where the time went; all cases in a table. */
 void report_fleet(FILE *out, const struct record_case *c);

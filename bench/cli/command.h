@@ -17,8 +17,8 @@ struct command {
 	enum exit_status (*run)(int argc, char **argv, struct error *err);
 };
 
-extern const struct command command_run, command_check, command_profiles, command_doctor,
-	command_report, command_published, command_seek, command_sweep;
+extern const struct command command_run, command_check, command_calibrate, command_profiles,
+	command_doctor, command_report, command_published, command_seek, command_sweep;
 
 /* What several commands take: --json, --set, --dilation, --seed. */
 struct overrides {

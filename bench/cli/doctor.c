@@ -21,12 +21,13 @@
 #include "bench/cli/command.h"
 #include "bench/host.h"
 #include "emu/backend.h"
+#include "emu/measure/machine.h"
 
 static const char doctor_help[] =
 	"Options:\n"
 	"  --json             as JSON\n\n"
 	"Tells which engines work on this machine and for this user, and what to do about the\n"
-	"rest. Exit status 0 if `narrowlink run` can work, 3 if not.\n";
+	"rest; measures for a few seconds what the links here can carry. Exit status 0 if `narrowlink run` can work, 3 if not.\n";
 
 enum finding_kind { FINDING_OK, FINDING_LIMITED, FINDING_MISSING };
 
@@ -178,7 +179,37 @@ static void find_gnuplot(struct finding *f)
 		"not found: runs work, but have no charts; apt-get install gnuplot-nox");
 }
 
-#define N_FINDINGS 8
+/* What one process can send through the links here, and how punctual they are. */
+static int try_headroom(struct error *err)
+{
+	struct machine m;
+	char rate[32];
+	int r = topology_isolate(err);
+
+	if (!r)
+		r = machine_measure(&m, &backend_relay, err);
+	if (r < 0)
+		return r;
+	quantity_format(rate, sizeof rate, QUANTITY_RATE, (int64_t)m.tcp_bps, false);
+	error_set(err, 0, STATUS_MACHINE,
+		"%s of TCP, %.0f packets/s, late by %.2f ms (99 %% within); `dilation: auto` goes by "
+		"it",
+		rate, m.packets_s, 1e3 * m.late_p99_s);
+	return 0;
+}
+
+static void find_headroom(struct finding *f)
+{
+	struct error err = {0};
+
+	f->name = "headroom";
+	if (in_child(try_headroom, &err) < 0)
+		f->kind = FINDING_LIMITED;
+	snprintf(f->text, sizeof f->text, "%.1800s%s", err.text,
+		f->kind == FINDING_OK ? "" : ": `dilation: auto` and calibration will not work");
+}
+
+#define N_FINDINGS 9
 
 static void find_all(struct finding f[static N_FINDINGS])
 {
@@ -196,6 +227,7 @@ static void find_all(struct finding f[static N_FINDINGS])
 	find_congestion(&f[5]);
 	find_tcp_memory(&f[6]);
 	find_gnuplot(&f[7]);
+	find_headroom(&f[8]);
 }
 
 static const char *kind_name(enum finding_kind kind)

@@ -19,7 +19,7 @@ static const char run_help[] =
 	"                     and it can do the links, otherwise relay. model is simulated time,\n"
 	"                     in seconds, which needs nothing of this machine\n"
 	"  --set KEY=VALUE    override a value of the file; may be repeated\n"
-	"  --dilation K       everything K times slower, for a machine too slow for the links\n"
+	"  --dilation K       everything K times slower, for a machine too slow for the links, or auto\n"
 	"  --seed N           the seed of faults, losses and compute times\n"
 	"  --json             print run.json instead of the table\n"
 	"  -q, --quiet        no progress\n"

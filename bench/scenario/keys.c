@@ -261,7 +261,7 @@ int keys_value(struct loader *l, const struct key *key, const struct node *value
 	switch (key->kind) {
 	case KEY_NUMBER:
 	case KEY_SHARE:
-		return parse_double(l, key, value, at);
+		return key->parse ? key->parse(l, value, base) : parse_double(l, key, value, at);
 	case KEY_SWITCH:
 		r = parse_word(l, value, switches, &word);
 		if (!r)

@@ -34,7 +34,7 @@ enum key_kind {
 	KEY_BITS,    /* int64_t in base units */
 	KEY_COUNT,   /* int64_t, printed with a suffix: 12 B */
 	KEY_INTEGER, /* an integer of `size` bytes */
-	KEY_NUMBER,  /* double */
+	KEY_NUMBER,  /* double; with parse and print where a word may stand for it */
 	KEY_SHARE,   /* double, 0.001 for "0.1 %" */
 	KEY_SWITCH,  /* bool */
 	KEY_WORD,    /* an enum: index into words */

@@ -100,7 +100,10 @@ static void print_key(struct printer *p, const struct key *key, const void *base
 		fprintf(p->out, " %" PRId64 "\n", integer_at(key, at));
 		break;
 	case KEY_NUMBER:
-		print_number(p, key->name, *(const double *)at);
+		if (key->print)
+			key->print(p, key, base);
+		else
+			print_number(p, key->name, *(const double *)at);
 		break;
 	case KEY_SHARE:
 		print_quantity(p, key->name, QUANTITY_RATIO,

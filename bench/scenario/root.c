@@ -40,6 +40,33 @@ static void print_seed(struct printer *p, const struct key *key, const void *bas
 	fprintf(p->out, " %llu\n", (unsigned long long)((const struct scenario *)base)->seed);
 }
 
+static int parse_dilation(struct loader *l, const struct node *value, void *base)
+{
+	static const struct key number = {.name = "dilation",
+		.kind = KEY_NUMBER,
+		.size = sizeof(double),
+		.low = 1,
+		.high = 1000,
+		.example = "4"};
+	struct scenario *s = base;
+	const char *text;
+	int r = loader_text(l, value, &text, "a number from 1, e.g. \"4\", or auto");
+
+	s->dilation_auto = !r && !strcmp(text, "auto");
+	s->dilation = 1;
+	return r || s->dilation_auto ? r : keys_value(l, &number, value, &s->dilation);
+}
+
+static void print_dilation(struct printer *p, const struct key *key, const void *base)
+{
+	const struct scenario *s = base;
+
+	if (s->dilation_auto)
+		print_word(p, key->name, "auto");
+	else
+		print_number(p, key->name, s->dilation);
+}
+
 static int parse_congestion(struct loader *l, const struct node *value, void *base)
 {
 	struct scenario_transport *t = &((struct scenario *)base)->transport;
@@ -193,6 +220,8 @@ static const struct key run_keys[] = {
 	{0},
 };
 
+static const char *const calibration_words[] = {"short", "full", "off", NULL};
+
 const struct key root_keys[] = {
 	{.name = "narrowlink",
 		.kind = KEY_CUSTOM,
@@ -219,11 +248,14 @@ const struct key root_keys[] = {
 		.kind = KEY_NUMBER,
 		.use = USE_SITES,
 		AT(struct scenario, dilation),
+		.parse = parse_dilation,
+		.print = print_dilation,
 		.low = 1,
 		.high = 1000,
 		.fallback = "1",
 		.example = "4",
-		.help = "everything runs so many times slower; results are in the scenario's time"},
+		.help = "everything runs so many times slower; results are in the scenario's time; "
+			"auto: the least that this machine can carry"},
 	{.name = "links",
 		.kind = KEY_CUSTOM,
 		.use = USE_SITES,
@@ -289,6 +321,22 @@ const struct key root_keys[] = {
 		.otherwise = "none: no verdict",
 		.example = "{useful_work: \">= 90 %\"}",
 		.help = "what must hold"},
+	{.name = "calibration",
+		.kind = KEY_WORD,
+		.use = USE_SITES,
+		AT(struct scenario, calibration),
+		.words = calibration_words,
+		.fallback = "short",
+		.example = "full",
+		.help = "how the links are measured before the run: short, full or off"},
+	{.name = "capture",
+		.kind = KEY_CUSTOM,
+		.use = USE_SITES,
+		.parse = capture_parse,
+		.print = capture_print,
+		.otherwise = "nothing",
+		.example = "{sites: [1], snaplen: 96 B, limit: 1 GB}",
+		.help = "packets of these sites, as pcap files in the run's folder"},
 	{.name = "matrix",
 		.kind = KEY_CUSTOM,
 		.parse = keys_elsewhere,

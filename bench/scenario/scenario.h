@@ -38,6 +38,16 @@ struct scenario_transport {
 	int64_t silence_ns;      /* a peer not heard from for so long is reported as silent */
 };
 
+/* How the links are measured before a case; words in root.c. */
+enum calibration_form { CALIBRATION_SHORT, CALIBRATION_FULL, CALIBRATION_OFF };
+
+/* Which sites' packets are captured. */
+struct scenario_capture {
+	bool sites[SITES_MAX];
+	int64_t snaplen_bytes; /* kept of each packet */
+	int64_t limit_bytes;   /* of all files together; 0: there is no capture */
+};
+
 enum expect_op { EXPECT_GE, EXPECT_LE, EXPECT_GT, EXPECT_LT };
 enum metric {
 	METRIC_USEFUL_WORK,
@@ -72,6 +82,7 @@ struct scenario {
 	uint64_t seed;
 	struct fleet fleet;       /* chips > 0: a fleet; of what is below it has expect and set only */
 	double dilation;          /* >= 1 */
+	bool dilation_auto;       /* the run chooses it, by what the machine carries */
 	int n_sites;              /* those listed, plus the star syncer's own if there is one */
 	struct scenario_site sites[SITES_MAX];
 	size_t n_links;
@@ -82,6 +93,8 @@ struct scenario {
 	const struct strategy *strategy;
 	struct job job;
 	struct scenario_transport transport;
+	int calibration; /* enum calibration_form */
+	struct scenario_capture capture;
 	int64_t limit_ns;         /* the run ends here whatever happens; default in the docs */
 	size_t n_faults;
 	struct fault_rule *faults;

@@ -58,6 +58,9 @@ extern const struct key fleet_keys[];
 
 int faults_parse(struct loader *l, const struct node *value, void *scenario);
 void faults_print(struct printer *p, const struct key *key, const void *scenario);
+int capture_parse(struct loader *l, const struct node *value, void *scenario);
+void capture_print(struct printer *p, const struct key *key, const void *scenario);
+void capture_describe(FILE *out);
 int expect_parse(struct loader *l, const struct node *value, void *scenario);
 void expect_print(struct printer *p, const struct key *key, const void *scenario);
 

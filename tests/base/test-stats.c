@@ -39,6 +39,10 @@ static void wilson_interval(void **state)
 	stats_wilson(2, 30, 1.959964, &low, &high);
 	assert_near(low, 0.01847, 1e-4);
 	assert_near(high, 0.21323, 1e-4);
+	stats_wilson(0, 12000, 2.576, &low, &high);
+	assert_true(low == 0); /* to the last bit: zero is inside */
+	stats_wilson(12000, 12000, 2.576, &low, &high);
+	assert_true(high == 1);
 	stats_wilson(0, 0, 2.576, &low, &high);
 	assert_near(low, 0, 0);
 	assert_near(high, 1, 0);

@@ -55,6 +55,7 @@ sites: {count: 3, link: wan, accelerators: 8}
 links:
   wan: {rate: 20 Mbit/s, delay: 100 ms, queue: 100 ms}
 core: {delay: 1 ms}
+calibration: off
 workload:
   strategy: decoupled-diloco
   parameters: 1 M

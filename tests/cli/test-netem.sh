@@ -21,6 +21,7 @@ workload:
 transport: {connections: 2, congestion: cubic, slow_start_after_idle: false}
 run: {steps: 8, warmup: 0}
 expect: {useful_work: ">= 20 %"}
+calibration: off
 YAML
 
 command=("$NARROWLINK" run "$work/far.yaml" --out "$work/far")

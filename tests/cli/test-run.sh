@@ -47,6 +47,40 @@ check "an expectation that fails: status 1" expect 1 'fails'
 command=("$NARROWLINK" run -q "$work/small.yaml" --dilation 2 --out "$work/slow")
 check "dilation 2 holds too" expect 0 'holds'
 
+# Links that are measured before, packets that are captured meanwhile.
+command=("$NARROWLINK" run -q "$work/small.yaml" --set calibration=short --set 'capture={sites: [1, site-2], limit: 100 kB}' --out "$work/measured")
+check "calibrated and captured" expect 0 'holds'
+fidelity() {
+	python3 - "$work/measured" <<PY
+import json, struct, sys
+f = json.load(open(sys.argv[1] + "/run.json"))["cases"][0]["fidelity"]
+print(f)
+assert f["calibration"] == "short"
+results = {c["check"]: c["result"] for c in f["checks"]}
+assert results["loss"] == results["reordering"] == "holds", results
+assert len(f["capture"]) == 4
+for c in f["capture"]:
+    assert c["kernel_drops"] == 0 and abs(c["bytes"] - c["relay_bytes"]) <= 1e5 and c["packets"] > 0
+assert not all(c["complete"] for c in f["capture"])  # 100 kB are soon full
+for site in "site-1", "site-2":
+    for way in "up", "down":
+        data = open(f"{sys.argv[1]}/capture/{site}-{way}.pcap", "rb").read()
+        assert data[:4] == struct.pack("=I", 0xa1b23c4d)  # nanoseconds
+        at, last = 24, 0
+        while at < len(data):
+            s, ns, kept, size = struct.unpack_from("=IIII", data, at)
+            assert ns < 10**9 and kept <= 96 and kept <= size
+            assert s < 60  # the scenario's time
+            at += 16 + kept
+        assert at == len(data)
+PY
+}
+check "what was measured and captured" fidelity
+delays() {
+	awk -F, 'NR > 1 && $4 < 0.2 { print; bad = 1 } END { exit NR < 2 || bad }' "$work/measured/capture/delays.csv"
+}
+check "no packet is faster than the link" delays
+
 interrupt() {
 	"$NARROWLINK" run "$work/long.yaml" --out "$work/$1" >"$work/$1.out" 2>&1 &
 	local pid=$! status=0

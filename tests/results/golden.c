@@ -34,6 +34,11 @@ static void fill_case(struct record_case *c)
 	c->relay_cpu = .31;
 	c->prune_called = 0;
 	c->retransmits = 15;
+	c->agents_cpu = .5;
+	c->softirq = .25;
+	c->saturated = 0;
+	c->waited = .0625;
+	c->calibration = memory_string("short");
 }
 
 static void fill_lists(struct record_case *c)
@@ -42,7 +47,18 @@ static void fill_lists(struct record_case *c)
 	struct record_wire *w = record_add_wire(c, "site-1", "up");
 	struct record_fault *f = record_add_fault(c, "blackout", "site-1");
 	struct record_expect *e = record_add_expect(c, "useful_work", ">=");
+	struct record_check *k = record_add_check(c, "site-1", "site-2", "one_way_delay");
+	struct record_capture *capture = record_add_capture(c, "site-1", "up");
 
+	record_check_result(k, "holds", "");
+	k->want = .3;
+	k->got = .3125;
+	k->low = .29;
+	k->high = .32;
+	capture->bytes = capture->relay_bytes = 1514;
+	capture->packets = capture->kept_packets = 1;
+	capture->kernel_drops = 0;
+	capture->complete = true;
 	p->wall_s = 100.25;
 	for (int i = 0; i < STATE_COUNT; i++)
 		p->ledger_s[i] = 0;

@@ -344,6 +344,18 @@ static void test_timeline_lanes(void **state)
 	scratch_free(dir);
 }
 
+/* What is measured before the run: every second of a hundred probes is lost on its way back. */
+static void write_probes(const char *dir)
+{
+	_free_ char *path = memory_format("%s/probes.csv", dir);
+	_fclose_ FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	fputs("t_s,there_s,back_s\n", f);
+	for (int i = 0; i < 100; i++)
+		fprintf(f, i % 2 ? "%g,0.0301,\n" : "%g,0.0301,0.0302\n", i / 100.);
+}
+
 /* Names that would be markup, options, substitutions, commands or new lines, were they not quoted.
  */
 static void test_hostile_names(void **state)
@@ -382,6 +394,7 @@ static void test_hostile_names(void **state)
 							 2e6, 0, 0, .1 * t, t == 2});
 	}
 	folder_free(f);
+	write_probes(dir);
 	drawn(dir, r);
 	for (size_t i = 0; chart_kind_at(i); i++) {
 		_free_ char *stem = chart_stem(chart_kind_at(i), r, 0);

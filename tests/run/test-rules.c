@@ -118,7 +118,7 @@ static void memory(void **state)
 
 	f->memory_drops = 7;
 	play(f);
-	is(f, "invalid", "no memory left and dropped 28 segments"); /* in 4 directions */
+	is(f, "invalid", "no room left and dropped 28 segments"); /* in 4 directions */
 }
 
 static void agents_that_stood_still(void **state)

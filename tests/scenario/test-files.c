@@ -59,6 +59,7 @@ static void the_reference_is_whole(void **state)
 	links_describe(f);
 	workload_describe(f);
 	faults_describe(f);
+	capture_describe(f);
 	expect_describe(f);
 	fclose(f);
 	enter_source("docs");
