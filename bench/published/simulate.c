@@ -65,7 +65,7 @@ int simulate_utilisation(double *out, const struct published_job *job, double ra
 	_free_ char *text = write_scenario(job, rate_bps, rtt_s);
 	struct scenario_file *file = NULL;
 	struct record *record = record_new();
-	struct record_case *c;
+	struct record_case *c = NULL;
 	int r = scenario_load_text(&file, "a published job", text, strlen(text), NULL, 0, err);
 
 	if (!r)
@@ -135,7 +135,7 @@ int simulate_measured(double *out, const struct published_table *table, const ch
 	const char *text = text_of(scenario);
 	struct scenario_file *file = NULL;
 	struct record *record = record_new();
-	struct record_case *c;
+	struct record_case *c = NULL;
 	int r = scenario_load_text(&file, scenario, text, strlen(text), NULL, 0, err);
 
 	if (!r)

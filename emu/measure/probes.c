@@ -76,6 +76,7 @@ static int take(struct probes *p, struct message *m, int64_t *at_ns, struct sock
 	ssize_t n = recvmsg(p->fd, &msg, 0);
 	struct cmsghdr *c;
 
+	*at_ns = 0;
 	if (n < 0)
 		return -errno;
 	c = CMSG_FIRSTHDR(&msg);
