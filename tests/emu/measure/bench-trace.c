@@ -62,6 +62,30 @@ static double spacing(const struct ping *p, int n)
 	return median;
 }
 
+/* Mean distance of the gaps from their median. */
+static double unevenness(const struct ping *p, int n)
+{
+	double gap = spacing(p, n), sum = 0;
+
+	for (int i = 1; i < n; i++)
+		sum += fmin(fabs(p[i].at_s - p[i - 1].at_s - gap), gap);
+	return sum / (n - 1);
+}
+
+/* Times at which probes were sent, where the file has those at which their answers came. */
+static void to_sent(struct ping *p, int n)
+{
+	struct ping *sent = calloc((size_t)n, sizeof *sent);
+
+	for (int i = 0; i < n; i++)
+		sent[i] = (struct ping){p[i].at_s - p[i].rtt_s, p[i].rtt_s};
+	if (unevenness(sent, n) < unevenness(p, n))
+		memcpy(p, sent, (size_t)n * sizeof *p);
+	for (int i = n - 1; i >= 0; i--)
+		p[i].at_s -= p[0].at_s;
+	free(sent);
+}
+
 /* Quantile of the round trips that there were. */
 static double quantile(const struct ping *p, int n, double q)
 {
@@ -146,7 +170,7 @@ static int play(const char *path, int n, double gap_s)
 	return n;
 }
 
-static void compare_outages(int n_recorded, int n, double gap_s, double start_s)
+static void compare_outages(int n_recorded, int n, double gap_s)
 {
 	struct outage asked[256], got[256];
 	int k = outages(recorded, n_recorded, gap_s, asked), found = outages(measured, n, gap_s, got);
@@ -154,8 +178,8 @@ static void compare_outages(int n_recorded, int n, double gap_s, double start_s)
 
 	row("outages", found, k, k, "");
 	for (int i = 0; i < k && i < found; i++) {
-		worst = fmax(worst, fabs(got[i].from_s - (asked[i].from_s - start_s)));
-		worst = fmax(worst, fabs(got[i].until_s - (asked[i].until_s - start_s)));
+		worst = fmax(worst, fabs(got[i].from_s - asked[i].from_s));
+		worst = fmax(worst, fabs(got[i].until_s - asked[i].until_s));
 	}
 	row("outages' beginnings and ends, worst", 1e3 * worst, 0, 20, "ms");
 }
@@ -173,8 +197,8 @@ int main(void)
 		fprintf(stderr, "%s: %d rows\n", path, rows);
 		return 1;
 	}
+	to_sent(recorded, rows);
 	gap_s = spacing(recorded, rows);
-	/* `relative` is when the answer came if that is less even: told by the first round trip */
 	n = (int)((recorded[rows - 1].at_s - recorded[0].at_s) / gap_s);
 	play(path, n, gap_s);
 	for (int i = 0; i < 3; i++) {
@@ -185,10 +209,12 @@ int main(void)
 		snprintf(what, sizeof what, "round trip, quantile %g", q[i]);
 		row(what, 1e3 * quantile(measured, n, q[i]), want - 2, want + 2, "ms");
 	}
-	compare_outages(rows, n, gap_s, 0);
+	compare_outages(rows, n, gap_s);
 	for (int i = 0; i < n; i++)
 		lost += isnan(measured[i].rtt_s);
-	sent = (recorded[rows - 1].at_s - recorded[0].at_s) / gap_s + 1;
+	sent = 1;
+	for (int i = 1; i < rows; i++)
+		sent += fmax(1, round((recorded[i].at_s - recorded[i - 1].at_s) / gap_s));
 	/* Losses come in outages: what must be in the interval is the recording's share. */
 	stats_wilson((uint64_t)lost, (uint64_t)n, 2.576, &low, &high);
 	row("loss of the recording, in the measured interval", 100 * (1 - rows / sent), 100 * low,
