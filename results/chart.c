@@ -111,9 +111,11 @@ static void draw_case(const char *folder, const char *dir, const struct record *
 		.series = series,
 		.lanes = lanes};
 
-	if (lanes)
-		lanes_merge(lanes, SPANS_MAX / (int)lanes->n_lanes + 1);
 	from.until_s = fmax(series ? series->until_s : 0, lanes ? lanes->until_s : 0);
+	if (lanes) {
+		lanes_end(lanes, from.until_s);
+		lanes_merge(lanes, SPANS_MAX / (int)lanes->n_lanes + 1);
+	}
 	if (!(from.until_s > 0))
 		from.until_s = 1;
 	for (size_t i = 0; chart_kind_at(i); i++)

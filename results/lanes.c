@@ -1,7 +1,4 @@
-/*
- * States over time; see lanes.h. A state lasts until the participant's next one, the last until
- * the case's end.
- */
+/* States over time; see lanes.h. A state lasts until the participant's next one. */
 #include "results/lanes.h"
 
 #include <math.h>
@@ -54,8 +51,9 @@ static void enter(struct lane *lane, double t_s, enum state state)
 	lane->spans[lane->n_spans++] = (struct lane_span){t_s, t_s, state};
 }
 
-static void finish(struct lanes *l)
+void lanes_end(struct lanes *l, double until_s)
 {
+	l->until_s = fmax(l->until_s, until_s);
 	for (size_t i = 0; i < l->n_lanes; i++)
 		l->lanes[i].spans[l->lanes[i].n_spans - 1].until_s = l->until_s;
 }
@@ -85,7 +83,7 @@ struct lanes *lanes_load(const char *folder, int case_index)
 	csv_close(csv);
 	if (!l->n_lanes)
 		return lanes_free(l);
-	finish(l);
+	lanes_end(l, 0);
 	return l;
 }
 

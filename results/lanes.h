@@ -21,13 +21,15 @@ struct lane {
 };
 
 struct lanes {
-	double until_s; /* the case's last event of any kind */
+	double until_s; /* the case's last event of any kind, or what lanes_end said */
 	size_t n_lanes;
 	struct lane *lanes; /* in the order in which they appear */
 };
 
 /* NULL when no participant of this case entered a state. */
 struct lanes *lanes_load(const char *folder, int case_index);
+/* The case ended at until_s, if that is later than its last event: so long last the last states. */
+void lanes_end(struct lanes *l, double until_s);
 struct lanes *lanes_free(struct lanes *l); /* accepts NULL, returns NULL */
 
 /*

@@ -42,15 +42,19 @@ void report_box(FILE *out, const struct record_case *c)
 
 double busiest_mean_bps(const struct record_case *c, double *limit_bps)
 {
-	double most = NAN;
+	double mean = NAN, most = NAN;
 
 	*limit_bps = NAN;
-	for (size_t i = 0; i < c->n_wire; i++)
-		if (!isnan(c->wire[i].mean_bps) && !(c->wire[i].mean_bps <= most)) {
-			most = c->wire[i].mean_bps;
-			*limit_bps = c->wire[i].limit_bps;
-		}
-	return most;
+	for (size_t i = 0; i < c->n_wire; i++) {
+		double share = c->wire[i].mean_bps / c->wire[i].limit_bps;
+
+		if (isnan(share) || share <= most)
+			continue;
+		most = share;
+		mean = c->wire[i].mean_bps;
+		*limit_bps = c->wire[i].limit_bps;
+	}
+	return mean;
 }
 
 static void figure(FILE *out, const char *name, struct shown value, const char *below)
