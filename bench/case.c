@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -42,13 +41,6 @@ struct stage {
 	bool not_begun;	      /* two sites could not connect, or the like */
 	struct error stopped; /* why tick stopped the run, if it did */
 };
-
-static bool signalled(int fd)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-
-	return poll(&p, 1, 0) > 0;
-}
 
 static struct progress_state progress_of(const struct stage *st)
 {
@@ -93,7 +85,7 @@ static int on_tick(void *user, int64_t at_ns)
 	struct stage *st = user;
 	int64_t now = clock_now_ns();
 
-	if (signalled(st->context->signal_fd)) {
+	if (case_interrupted(st->context)) {
 		st->interrupted = true;
 		return 1;
 	}

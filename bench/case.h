@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <poll.h>
+
 #include "bench/progress.h"
 #include "bench/scenario/scenario.h"
 #include "emu/backend.h"
@@ -13,9 +15,16 @@ struct case_context {
 	const struct backend *backend;
 	struct folder *folder;
 	struct progress *progress;
-	int signal_fd;         /* readable: the user wants the run to end */
+	int signal_fd;         /* readable: the user wants the run to end; -1: nobody can say so */
 	size_t index, n_cases;
 };
+
+static inline bool case_interrupted(const struct case_context *context)
+{
+	struct pollfd p = {.fd = context->signal_fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
 
 /*
  * Runs the case and fills c. Returns 0 when the case ran to its end; otherwise c holds what was
@@ -27,7 +36,8 @@ int case_run(struct record_case *c, const struct scenario *s, const struct case_
 
 /*
  * The same in simulated time, at any dilation as at 1: needs nothing of the machine, keeps no
- * state, and fills c with the same numbers wherever it runs. folder NULL: only c is written.
+ * state, and fills c with the same numbers wherever it runs. Of the context it takes the folder
+ * (NULL: only c is written), the index and the signals.
  */
-int case_model(struct record_case *c, const struct scenario *s, struct folder *folder,
-	size_t index, struct error *err);
+int case_model(struct record_case *c, const struct scenario *s, const struct case_context *context,
+	struct error *err);

@@ -1,8 +1,10 @@
 /* One case in simulated time; see case.h. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/memory.h"
 #include "bench/case.h"
 #include "bench/links.h"
@@ -12,6 +14,8 @@
 
 struct stage {
 	struct scenario scenario; /* the case's, at its own pace */
+	const struct case_context *context;
+	bool interrupted;
 	struct plan plan;
 	struct fault *faults;
 	size_t n_faults;
@@ -31,12 +35,16 @@ static void link_counters(const void *links, int site, enum direction d, struct 
 
 static int on_tick(void *user, int64_t at_ns)
 {
+	struct stage *st = container_of((struct observation *)user, struct stage, observation);
+
 	observe_links(user, at_ns);
-	return 0;
+	st->interrupted |= case_interrupted(st->context);
+	return st->interrupted;
 }
 
-static void set_up(struct stage *st, const struct scenario *s, struct folder *folder, size_t index)
+static void set_up(struct stage *st, const struct scenario *s, const struct case_context *context)
 {
+	st->context = context;
 	st->scenario = *s;
 	st->scenario.dilation = 1;
 	plan_make(&st->plan, &st->scenario);
@@ -49,8 +57,8 @@ static void set_up(struct stage *st, const struct scenario *s, struct folder *fo
 		.stats = link_counters,
 		.links = st->outcome.links,
 		.link_plan = &st->links,
-		.folder = folder,
-		.case_index = (int)index,
+		.folder = context->folder,
+		.case_index = (int)context->index,
 	};
 	observation_begin(&st->observation);
 }
@@ -67,8 +75,12 @@ static int simulate(struct stage *st, struct error *err)
 		.tick = on_tick,
 	};
 
-	return model_run(&st->scenario, st->faults, st->n_faults, &st->links, &observer,
+	int r = model_run(&st->scenario, st->faults, st->n_faults, &st->links, &observer,
 		&st->outcome, err);
+
+	if (r >= 0 && st->interrupted)
+		return error_set(err, -EINTR, STATUS_INVALID, "interrupted");
+	return r;
 }
 
 static void take_down(struct stage *st)
@@ -79,16 +91,16 @@ static void take_down(struct stage *st)
 	free(st->faults);
 }
 
-int case_model(struct record_case *c, const struct scenario *s, struct folder *folder,
-	size_t index, struct error *err)
+int case_model(struct record_case *c, const struct scenario *s, const struct case_context *context,
+	struct error *err)
 {
 	_free_ struct stage *st = memory_zero(1, sizeof *st);
 	int r;
 
-	set_up(st, s, folder, index);
+	set_up(st, s, context);
 	verdict_plan(c, &st->scenario, &st->plan);
 	r = simulate(st, err);
-	if (r >= 0) {
+	if (r >= 0 || st->interrupted) {
 		observation_end(&st->observation, st->outcome.wall_ns);
 		verdict_make(c, &st->observation, &(struct verdict_input){
 							  .plan = &st->plan,
@@ -97,6 +109,8 @@ int case_model(struct record_case *c, const struct scenario *s, struct folder *f
 							  .n_faults = st->n_faults,
 							  .relay_cpu = NAN,
 							  .simulated = true,
+							  .partial = st->interrupted,
+							  .why_partial = err->text,
 						  });
 	}
 	take_down(st);

@@ -229,7 +229,7 @@ static int run_case(struct record_case *c, const struct scenario *s,
 	if (scenario_is_fleet(s))
 		return fleet_case(c, s, context, err);
 	if (!context->backend)
-		return case_model(c, s, context->folder, context->index, err);
+		return case_model(c, s, context, err);
 	return case_run(c, s, context, err);
 }
 
@@ -350,7 +350,7 @@ int run_scenario(struct record **out, char **path, const struct scenario_file *f
 	int r, drawn;
 
 	r = choose(&context.backend, file, options->engine, &passed_over, err);
-	if (r >= 0 && (context.backend || scenario_is_fleet(file->cases[0])))
+	if (r >= 0)
 		r = context.signal_fd = take_signals(err);
 	if (r >= 0 && context.backend)
 		r = prepare_machine(file, err);

@@ -15,5 +15,5 @@ int simulate_case(struct record_case *c, const struct scenario *s, struct folder
 		.n_cases = 1};
 
 	return scenario_is_fleet(s) ? fleet_case(c, s, &context, err)
-				    : case_model(c, s, folder, index, err);
+				    : case_model(c, s, &context, err);
 }

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -71,13 +70,6 @@ static void assume(struct record_case *c, const struct scenario *s, const struct
 	assume_time(c, "", "simulated, each run", (double)f->duration_ns / 1e9);
 }
 
-static bool signalled(int fd)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-
-	return poll(&p, 1, 0) > 0;
-}
-
 /* The time the runs take here, by those that are done. */
 static void tell(
 	const struct case_context *context, const struct scenario *s, size_t done, int64_t begun_ns)
@@ -119,7 +111,7 @@ static int simulate(struct runs *runs, const struct scenario *s, const struct ca
 	for (int i = 0; i < s->fleet.seeds; i++) {
 		struct renewal r;
 
-		if (signalled(context->signal_fd))
+		if (case_interrupted(context))
 			return error_set(err, -EINTR, STATUS_INVALID, "interrupted");
 		renewal_run(&r, &s->fleet, s->seed + (uint64_t)i);
 		take(runs, &r, &s->fleet);

@@ -1,4 +1,4 @@
-/* Flows, their rounds and their messages; see flows.h. */
+/* Flows over shared links, and their messages; see flows.h. */
 #include "bench/model/flows.h"
 
 #include <math.h>
@@ -6,401 +6,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/random.h"
 #include "bench/live/stripe.h"
-
-#define BACKOFF_MAX 9		  /* doublings of the timeout: Linux ends at 120 s */
-#define ACK_GAP_NS (2 * NS_PER_MS) /* HyStart: a longer gap ends a train */
-#define SEGMENTS_PER_ACK 10	  /* what arrives as one super-packet is acknowledged at once */
-#define BBR_START_NS (91 * NS_PER_MS) /* calibrated: docs/model.md */
-#define BBR_START_RTT 0.31
-#define STEADY_SEGMENTS 50 /* of a window, for each round trip that is taken at once; */
-#define ROUNDS_AT_ONCE 8   /* at most */
-#define SAME_WEIGHT 0.02   /* a smaller change leaves the shares as they are */
-#define BYTE 1e-6 /* less than this is nothing left */
-
-enum phase {
-	IDLE,	 /* nothing to send */
-	SENDING, /* has a rate */
-	WAITING, /* the window is used up; until the round's acknowledgements come */
-	STALLED, /* the link is down; until the next timeout */
-};
-
-struct flow {
-	struct share_flow share;
-	struct world_event event;
-	struct flows *flows;
-	int from, to;  /* participants */
-	int data[2];   /* pipes: up, down */
-	int acks[2];
-	uint32_t entity;
-	enum phase phase;
-	struct parcel *first, **end; /* messages; the first is being sent */
-	double total, left;	     /* bytes of the first, framing included; and not served yet */
-	double behind;		     /* bytes of the others */
-	double window;		     /* bytes, all connections */
-	double budget, served;	     /* of this round: may still be sent, was served */
-	double unjudged;	     /* served, and its losses are not drawn yet */
-	int rounds;		     /* round trips that this round stands for */
-	bool burst;		     /* the whole window comes at once */
-	int64_t since_ns;	     /* served is true at */
-	int64_t round_ns, full_ns;   /* the round's begin, and when its window was used up */
-	int64_t queued_ns;	     /* in queues at its begin */
-	int64_t peak_ns;	     /* in the queue that its windows make; < 0: not known yet */
-	int64_t last_ns;	     /* when it last sent; < 0: never */
-	int64_t arrival_ns;	     /* of its last message */
-	int64_t signal_ns;	     /* of its last message without payload */
-	uint64_t draws, episodes[2]; /* of its pipes, that it has had its losses of */
-	int backoff;
-	size_t place; /* among those that send */
-	struct tcp_conn conn[];
-};
-
-struct delivery {
-	struct world_event event;
-	struct flows *flows;
-	struct parcel *parcel;
-	struct delivery *next, *made; /* spare ones; all of them */
-};
-
-struct flows {
-	struct network network;
-	struct world *world;
-	struct flows_config config;
-	enum tcp_kind kind;
-	bool ideal, dirty;
-	int n_pipes, n; /* participants */
-	int connections;
-	double window_limit; /* segments, of a connection */
-	struct pipe *pipes;  /* site * 2 + direction */
-	struct share_link *shares;
-	struct flow **flow; /* [from * n + to]; NULL: they have not talked */
-	struct flow **made;
-	size_t n_made;
-	struct share_flow **sending;
-	size_t n_sending;
-	int64_t chunk_max[SITES_MAX];
-	struct delivery *spare, *deliveries;
-};
-
-/* Paths. */
-
-static struct pipe *pipe_of(const struct flows *n, int site, enum direction d)
-{
-	return &n->pipes[2 * site + (int)d];
-}
-
-static int64_t way_ns(const struct flows *n, int from, int to)
-{
-	return pipe_delay_ns(pipe_of(n, from, UP)) + n->config.links->core_delay_ns[from][to] +
-	       pipe_delay_ns(pipe_of(n, to, DOWN));
-}
-
-int64_t flows_round_trip_ns(const struct flows *n, int site, int other)
-{
-	return way_ns(n, site, other) + way_ns(n, other, site);
-}
-
-int64_t flows_one_way_ns(const struct flows *n, int from, int to)
-{
-	return way_ns(n, from, to) + pipe_queue_ns(pipe_of(n, from, UP)) +
-	       pipe_queue_ns(pipe_of(n, to, DOWN));
-}
-
-static int site_of(const struct flows *n, int participant)
-{
-	return job_site(&n->config.scenario->job, participant);
-}
-
-static int64_t base_rtt_ns(const struct flow *f)
-{
-	int64_t ns = flows_round_trip_ns(
-		f->flows, site_of(f->flows, f->from), site_of(f->flows, f->to));
-
-	return ns > 0 ? ns : 1;
-}
-
-static int64_t queues_ns(const struct flow *f, const int pipes[2])
-{
-	return pipe_queue_ns(&f->flows->pipes[pipes[0]]) + pipe_queue_ns(&f->flows->pipes[pipes[1]]);
-}
-
-/* What its acknowledgements take at least: the queues before them, but not before its data. */
-static int64_t rtt_ns(const struct flow *f)
-{
-	return base_rtt_ns(f) + queues_ns(f, f->acks);
-}
-
-static bool path_down(const struct flow *f, int64_t at_ns)
-{
-	const struct pipe *pipes = f->flows->pipes;
-
-	for (int side = 0; side < 2; side++)
-		if (pipe_is_down_at(&pipes[f->data[side]], at_ns) ||
-			pipe_is_down_at(&pipes[f->acks[side]], at_ns))
-			return true;
-	return false;
-}
-
-/* Who sends. */
-
-static void set_phase(struct flow *f, enum phase phase)
-{
-	struct flows *n = f->flows;
-
-	if (f->phase == SENDING && phase != SENDING) {
-		struct share_flow *last = n->sending[--n->n_sending];
-
-		n->sending[f->place] = last;
-		container_of(last, struct flow, share)->place = f->place;
-		f->share.rate = 0;
-	} else if (f->phase != SENDING && phase == SENDING) {
-		f->place = n->n_sending;
-		n->sending[n->n_sending++] = &f->share;
-		f->since_ns = n->world->now_ns;
-		f->share.rate = 0;
-	}
-	f->phase = phase;
-	n->dirty = true;
-}
-
-static void advance(struct flow *f)
-{
-	struct flows *n = f->flows;
-	double bytes = f->share.rate * (double)(n->world->now_ns - f->since_ns);
-
-	f->since_ns = n->world->now_ns;
-	if (bytes <= 0)
-		return;
-	if (bytes > f->left)
-		bytes = f->left;
-	f->left -= bytes;
-	f->served += bytes;
-	f->unjudged += bytes;
-	f->budget -= bytes;
-	pipe_carry(&n->pipes[f->data[0]], bytes);
-	pipe_carry(&n->pipes[f->data[1]], bytes);
-}
-
-/* Losses. */
-
-static void lose(struct flow *f, int conn)
-{
-	int64_t now = f->flows->world->now_ns;
-
-	tcp_lose(&f->conn[conn], f->flows->kind, now, now - f->round_ns);
-}
-
-/* A connection of the flow, by window. */
-static int draw_connection(struct flow *f)
-{
-	double at = random_unit(f->flows->config.scenario->seed, f->entity, RANDOM_QUEUE,
-			    f->draws++) *
-		    f->window / TCP_PAYLOAD;
-	int c = 0;
-
-	while (c + 1 < f->flows->connections && at >= f->conn[c].cwnd)
-		at -= f->conn[c++].cwnd;
-	return c;
-}
-
-static double lose_on_the_way(struct flow *f)
-{
-	struct flows *n = f->flows;
-	int64_t segments = (int64_t)(f->unjudged / TCP_PAYLOAD + .5);
-	int64_t lost = 0;
-
-	f->unjudged = 0;
-	for (int side = 0; side < 2; side++)
-		lost += pipe_lose(&n->pipes[f->data[side]], segments);
-	for (int64_t i = 0; i < lost; i++)
-		lose(f, draw_connection(f));
-	return (double)lost;
-}
-
-/*
- * A queue that runs over drops from whoever's segments come then. A connection of which d are
- * expected to be dropped is hit with probability 1 - exp(-d).
- */
-static double lose_in_queue(struct flow *f, int side)
-{
-	struct flows *n = f->flows;
-	struct pipe *p = &n->pipes[f->data[side]];
-	double sum = 0;
-
-	if (p->over_until_ns < f->round_ns || f->episodes[side] == p->episode)
-		return 0;
-	f->episodes[side] = p->episode;
-	for (int c = 0; c < n->connections; c++) {
-		double expected = p->over_share * f->conn[c].cwnd;
-
-		if (random_exponential(n->config.scenario->seed, f->entity, RANDOM_QUEUE,
-			    f->draws++) >= expected)
-			continue;
-		sum += expected > 1 ? expected : 1;
-		lose(f, c);
-	}
-	pipe_overflow(p, sum);
-	return sum;
-}
-
-/* Draws the fate of what was served since the last time; returns how many segments were lost. */
-static double judge(struct flow *f)
-{
-	if (f->flows->ideal)
-		return 0;
-	return lose_on_the_way(f) + lose_in_queue(f, 0) + lose_in_queue(f, 1);
-}
-
-/* Rounds. */
-
-static void set_window(struct flow *f)
-{
-	double sum = 0;
-
-	for (int c = 0; c < f->flows->connections; c++)
-		sum += f->conn[c].cwnd;
-	f->window = sum * TCP_PAYLOAD;
-	f->share.weight = f->window / (double)rtt_ns(f);
-}
-
-static bool all_steady(const struct flow *f)
-{
-	for (int c = 0; c < f->flows->connections; c++)
-		if (tcp_slow_start(&f->conn[c]))
-			return false;
-	return true;
-}
-
-/*
- * Of several connections whose segments come together, each finds those of the ones before it
- * in the queue: the last sees a round trip that is longer by nearly the queue's peak.
- */
-static void grow(struct flow *f)
-{
-	struct flows *n = f->flows;
-	bool full = f->budget <= BYTE;
-	struct tcp_round r = {
-		.now_ns = n->world->now_ns,
-		.rtt_ns = (n->world->now_ns - f->round_ns) / f->rounds,
-		.base_rtt_ns = base_rtt_ns(f),
-		.rounds = f->rounds,
-		.limit = n->window_limit,
-	};
-
-	for (int c = 0; c < n->connections; c++) {
-		struct tcp_conn *conn = &f->conn[c];
-		int64_t train = f->full_ns - f->round_ns;
-
-		if (conn->reduced_ns == r.now_ns || (!full && !tcp_slow_start(conn)))
-			continue;
-		r.acked = f->served * conn->cwnd / f->window;
-		r.queued_ns = f->queued_ns + f->peak_ns * c / n->connections;
-		r.train_ns = (double)train * SEGMENTS_PER_ACK <= r.acked * ACK_GAP_NS ? train : -1;
-		tcp_grow(conn, n->kind, &r);
-	}
-}
-
-static void set_event(struct flow *f)
-{
-	struct world *w = f->flows->world;
-	double ns = ceil(fmin(f->left, f->budget) / f->share.rate);
-
-	world_set(w, &f->event, ns < 9e18 ? w->now_ns + (int64_t)ns : TIME_NEVER);
-}
-
-/*
- * Fast forward: windows of some size change little from round to round once they are steady, so
- * that several rounds are one. Not where segments are lost on the way: each round may be the one.
- */
-static int rounds_at_once(const struct flow *f)
-{
-	const struct flows *n = f->flows;
-	int rounds = (int)(f->window / n->connections / TCP_PAYLOAD / STEADY_SEGMENTS);
-
-	if (rounds < 2 || !all_steady(f) || loss_possible(&n->pipes[f->data[0]].state) ||
-		loss_possible(&n->pipes[f->data[1]].state))
-		return 1;
-	return rounds < ROUNDS_AT_ONCE ? rounds : ROUNDS_AT_ONCE;
-}
-
-/* Shares are made again when a window has changed by more than a little. */
-static void begin_round(struct flow *f, bool burst)
-{
-	struct flows *n = f->flows;
-	double weight = f->share.weight;
-
-	set_window(f);
-	f->rounds = rounds_at_once(f);
-	f->budget = n->ideal ? INFINITY : f->window * f->rounds;
-	f->served = 0;
-	f->burst = burst;
-	f->round_ns = f->full_ns = n->world->now_ns;
-	f->queued_ns = queues_ns(f, f->data) + queues_ns(f, f->acks);
-	f->peak_ns = -1;
-	if (f->phase == SENDING && fabs(f->share.weight - weight) < SAME_WEIGHT * weight) {
-		f->share.weight = weight;
-		f->peak_ns = 0;
-		set_event(f);
-		return;
-	}
-	set_phase(f, SENDING);
-}
-
-static void end_round(struct flow *f)
-{
-	double lost = judge(f);
-
-	f->left += lost * TCP_PAYLOAD;
-	f->total += lost * TCP_PAYLOAD;
-	grow(f);
-}
-
-static void stall(struct flow *f)
-{
-	struct world *w = f->flows->world;
-
-	set_phase(f, STALLED);
-	world_set(w, &f->event, w->now_ns + ((rtt_ns(f) + TCP_RTO_MIN_NS) << f->backoff));
-	f->backoff += f->backoff < BACKOFF_MAX;
-}
-
-/* A flow that was idle: what is left of its window, or a new round. */
-static void wake(struct flow *f)
-{
-	struct flows *n = f->flows;
-	int64_t now = n->world->now_ns, idle_ns = now - f->last_ns, rtt = rtt_ns(f);
-
-	if (!n->ideal && path_down(f, now)) {
-		f->backoff = 0;
-		stall(f);
-		return;
-	}
-	if (n->ideal || f->last_ns < 0) {
-		begin_round(f, true);
-		if (n->kind == TCP_BBR && !n->ideal) {
-			set_phase(f, WAITING);
-			world_set(n->world, &f->event,
-				now + BBR_START_NS + (int64_t)(BBR_START_RTT * (double)rtt));
-		}
-		return;
-	}
-	if (now < f->round_ns + rtt) {
-		f->burst = true;
-		set_phase(f, f->budget > BYTE ? SENDING : WAITING);
-		if (f->phase == WAITING)
-			world_set(n->world, &f->event, f->round_ns + rtt);
-		return;
-	}
-	end_round(f);
-	for (int c = 0; c < n->connections; c++) {
-		tcp_pause(&f->conn[c], idle_ns);
-		if (n->config.scenario->transport.slow_start_after_idle &&
-			idle_ns > rtt + TCP_RTO_MIN_NS)
-			tcp_restart(&f->conn[c], idle_ns, rtt + TCP_RTO_MIN_NS);
-	}
-	begin_round(f, true);
-}
+#include "bench/model/flow.h"
 
 /* Messages. */
 
@@ -441,7 +48,7 @@ static double framed(const struct flow *f, const struct parcel *parcel)
 		return (double)parcel->message.bytes;
 	return (double)(parcel->message.bytes +
 			stripe_framing(parcel->message.bytes, n->connections,
-				n->chunk_max[site_of(n, f->from)]));
+				n->chunk_max[flows_site_of(n, f->from)]));
 }
 
 static void load_first(struct flow *f)
@@ -469,7 +76,7 @@ static void count_sent(struct flow *f, double share)
 static int64_t tail_ns(const struct flow *f)
 {
 	const struct flows *n = f->flows;
-	double waiting = fmin((double)stripe_unsent(n->chunk_max[site_of(n, f->from)]),
+	double waiting = fmin((double)stripe_unsent(n->chunk_max[flows_site_of(n, f->from)]),
 		f->total / n->connections);
 	double least = f->conn[0].cwnd;
 
@@ -485,13 +92,13 @@ static void finish_message(struct flow *f)
 {
 	struct flows *n = f->flows;
 	struct parcel *parcel = f->first;
-	int64_t at_ns = n->world->now_ns + way_ns(n, site_of(n, f->from), site_of(n, f->to));
+	int64_t at_ns = n->world->now_ns + flows_way_ns(n, flows_site_of(n, f->from), flows_site_of(n, f->to));
 	double lost;
 
 	at_ns += tail_ns(f);
-	lost = judge(f);
+	lost = flow_judge(f);
 	if (lost > 0)
-		at_ns += rtt_ns(f) + queues_ns(f, f->data) +
+		at_ns += flow_rtt_ns(f) + flow_queues_ns(f, f->data) +
 			 (int64_t)(lost * TCP_PAYLOAD / f->share.rate);
 	if (at_ns < f->arrival_ns)
 		at_ns = f->arrival_ns;
@@ -510,45 +117,45 @@ static void flow_fires(struct world_event *event)
 	int64_t due_ns;
 
 	if (f->phase == STALLED) {
-		if (path_down(f, w->now_ns)) {
-			stall(f);
+		if (flow_path_down(f, w->now_ns)) {
+			flow_stall(f);
 			return;
 		}
 		for (int c = 0; c < f->flows->connections; c++)
 			tcp_timeout(&f->conn[c], f->flows->kind);
-		begin_round(f, false);
+		flow_begin_round(f, false);
 		return;
 	}
 	if (f->phase == WAITING) {
 		if (f->served > 0)
-			end_round(f);
-		begin_round(f, false);
+			flow_end_round(f);
+		flow_begin_round(f, false);
 		return;
 	}
-	advance(f);
+	flow_advance(f);
 	f->last_ns = w->now_ns;
-	while (f->first && f->left <= BYTE) {
+	while (f->first && f->left <= FLOW_BYTE) {
 		finish_message(f);
 		if (f->first)
 			load_first(f);
 	}
-	if (f->budget <= BYTE)
+	if (f->budget <= FLOW_BYTE)
 		f->full_ns = w->now_ns;
 	if (!f->first) {
 		f->left = 0;
-		set_phase(f, IDLE);
+		flow_set_phase(f, IDLE);
 		return;
 	}
-	if (f->budget > BYTE) {
-		set_event(f);
+	if (f->budget > FLOW_BYTE) {
+		flow_set_event(f);
 		return;
 	}
-	due_ns = f->round_ns + rtt_ns(f) * f->rounds;
+	due_ns = f->round_ns + flow_rtt_ns(f) * f->rounds;
 	if (w->now_ns >= due_ns) {
-		end_round(f);
-		begin_round(f, false);
+		flow_end_round(f);
+		flow_begin_round(f, false);
 	} else {
-		set_phase(f, WAITING);
+		flow_set_phase(f, WAITING);
 		world_set(w, &f->event, due_ns);
 	}
 }
@@ -557,7 +164,7 @@ static struct flow *make_flow(struct flows *n, int from, int to)
 {
 	struct flow *f =
 		memory_zero(1, sizeof *f + (size_t)n->connections * sizeof *f->conn);
-	int a = site_of(n, from), b = site_of(n, to);
+	int a = flows_site_of(n, from), b = flows_site_of(n, to);
 
 	f->flows = n;
 	f->event.fire = flow_fires;
@@ -583,13 +190,13 @@ static struct flow *make_flow(struct flows *n, int from, int to)
 static void send_signal(struct flow *f, struct parcel *parcel)
 {
 	struct flows *n = f->flows;
-	int64_t at_ns = n->world->now_ns, timeout = rtt_ns(f) + TCP_RTO_MIN_NS;
+	int64_t at_ns = n->world->now_ns, timeout = flow_rtt_ns(f) + TCP_RTO_MIN_NS;
 
-	for (int i = 0; !n->ideal && i < 64 && path_down(f, at_ns); i++) {
+	for (int i = 0; !n->ideal && i < 64 && flow_path_down(f, at_ns); i++) {
 		at_ns += timeout;
-		timeout *= i < BACKOFF_MAX ? 2 : 1;
+		timeout *= i < FLOW_BACKOFF_MAX ? 2 : 1;
 	}
-	at_ns += flows_one_way_ns(n, site_of(n, f->from), site_of(n, f->to));
+	at_ns += flows_one_way_ns(n, flows_site_of(n, f->from), flows_site_of(n, f->to));
 	if (at_ns < f->signal_ns)
 		at_ns = f->signal_ns;
 	f->signal_ns = at_ns;
@@ -616,7 +223,7 @@ static void network_send(struct network *network, struct parcel *parcel)
 		return;
 	}
 	load_first(f);
-	wake(f);
+	flow_wake(f);
 }
 
 /* Its connections are gone, and what was on them; new ones begin cold. */
@@ -625,7 +232,7 @@ static void reset(struct flow *f)
 	struct flows *n = f->flows;
 
 	if (f->phase == SENDING)
-		advance(f);
+		flow_advance(f);
 	world_cancel(n->world, &f->event);
 	if (f->first)
 		count_sent(f, 1 - f->left / f->total);
@@ -636,7 +243,7 @@ static void reset(struct flow *f)
 	f->first = NULL;
 	f->end = &f->first;
 	f->left = f->behind = f->unjudged = 0;
-	set_phase(f, IDLE);
+	flow_set_phase(f, IDLE);
 	f->last_ns = -1;
 	for (int c = 0; c < n->connections; c++)
 		tcp_open(&f->conn[c]);
@@ -661,14 +268,14 @@ static void network_purge(struct network *network, int from, int to)
 static void queue_up(const struct flow *f, struct pipe *p)
 {
 	double waiting = f->left + f->behind, window = fmin(f->window, waiting);
-	double standing = fmax(0, window - f->share.rate * (double)rtt_ns(f));
-	double peak = f->burst ? fmin(f->budget, waiting) : all_steady(f) ? standing : window / 2;
+	double standing = fmax(0, window - f->share.rate * (double)flow_rtt_ns(f));
+	double peak = f->burst ? fmin(f->budget, waiting) : flow_steady(f) ? standing : window / 2;
 
 	p->queued_bytes += standing;
 	p->peak_bytes += fmax(standing, peak);
 	p->windows += f->window;
-	if (rtt_ns(f) > p->rtt_ns)
-		p->rtt_ns = rtt_ns(f);
+	if (flow_rtt_ns(f) > p->rtt_ns)
+		p->rtt_ns = flow_rtt_ns(f);
 }
 
 static void fill_queues(struct flows *n)
@@ -707,7 +314,7 @@ static void network_settle(struct network *network)
 		return;
 	n->dirty = false;
 	for (size_t i = 0; i < n->n_sending; i++)
-		advance(container_of(n->sending[i], struct flow, share));
+		flow_advance(container_of(n->sending[i], struct flow, share));
 	share_fill(n->shares, n->n_pipes, n->sending, n->n_sending);
 	if (!n->ideal) {
 		fill_queues(n);
@@ -720,7 +327,7 @@ static void network_settle(struct network *network)
 		if (f->peak_ns < 0)
 			f->peak_ns = (int64_t)(fmin(p->peak_bytes, pipe_queue_limit(p)) /
 					       pipe_capacity(p));
-		set_event(f);
+		flow_set_event(f);
 	}
 }
 
@@ -741,7 +348,7 @@ static void pipe_changes(struct world_event *event)
 	int64_t until_ns;
 
 	for (size_t i = 0; i < n->n_sending; i++)
-		advance(container_of(n->sending[i], struct flow, share));
+		flow_advance(container_of(n->sending[i], struct flow, share));
 	until_ns = pipe_load(p, n->world->now_ns);
 	n->shares[number].capacity = pipe_capacity(p);
 	n->dirty = true;
@@ -753,7 +360,7 @@ static void pipe_changes(struct world_event *event)
 		if (!crosses(f, number) || (f->phase != SENDING && f->phase != WAITING))
 			continue;
 		f->backoff = 0;
-		stall(f);
+		flow_stall(f);
 	}
 }
 
@@ -820,7 +427,7 @@ void flows_count(struct flows *n, int64_t at_ns)
 
 	n->world->now_ns = at_ns;
 	for (size_t i = 0; i < n->n_sending; i++)
-		advance(container_of(n->sending[i], struct flow, share));
+		flow_advance(container_of(n->sending[i], struct flow, share));
 	n->world->now_ns = now_ns;
 	for (int i = 0; i < n->n_pipes; i++)
 		pipe_count(&n->pipes[i]);

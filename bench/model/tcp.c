@@ -11,6 +11,7 @@
 
 #define CUBIC_C 0.4
 #define CUBIC_BETA (717. / 1024)
+#define BBR_LEAST 4	/* segments, of a window */
 #define HYSTART_LOW 16 /* segments: below, HyStart does not look */
 
 void tcp_open(struct tcp_conn *c)
@@ -108,9 +109,36 @@ static void grow_slow_start(struct tcp_conn *c, enum tcp_kind kind, const struct
 		c->cwnd = c->ssthresh;
 }
 
+/*
+ * Start-up doubles until three rounds have not brought a quarter more; then the window is twice
+ * what the bandwidth (the largest of ten rounds, here one that fades by a tenth in each) carries
+ * in a round trip without queues (Cardwell et al., BBR, ACM Queue 14(5), 2016).
+ */
+static void grow_bbr(struct tcp_conn *c, const struct tcp_round *r)
+{
+	double now = r->acked / r->rounds / (double)r->rtt_ns;
+	double kept = c->bandwidth;
+
+	c->full_rounds = now > 1.25 * kept ? 0 : c->full_rounds + 1;
+	for (int i = 0; i < (int)r->rounds; i++)
+		kept *= 0.9;
+	c->bandwidth = now > kept ? now : kept;
+	c->found |= c->full_rounds >= 3;
+	if (!c->found) {
+		c->cwnd += r->acked;
+		return;
+	}
+	c->cwnd = 2 * c->bandwidth * (double)r->base_rtt_ns;
+	c->ssthresh = 0;
+	if (c->cwnd < BBR_LEAST)
+		c->cwnd = BBR_LEAST;
+}
+
 void tcp_grow(struct tcp_conn *c, enum tcp_kind kind, const struct tcp_round *r)
 {
-	if (tcp_slow_start(c))
+	if (kind == TCP_BBR)
+		grow_bbr(c, r);
+	else if (tcp_slow_start(c))
 		grow_slow_start(c, kind, r);
 	else if (kind == TCP_CUBIC)
 		grow_cubic(c, r);

@@ -22,6 +22,8 @@ struct tcp_conn {
 	double last_max, origin, to_origin_s, reno; /* W_max, the plateau, K, the reno-friendly window */
 	int64_t epoch_ns;			    /* when this growth began; < 0: not yet */
 	int64_t reduced_ns; /* the last reduction: at most one per round trip */
+	double bandwidth;   /* bbr: the largest of late, segments per ns */
+	int full_rounds;    /* bbr: since it grew by a quarter */
 };
 
 /* What a round was like. */

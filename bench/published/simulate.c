@@ -52,11 +52,13 @@ static char *write_scenario(const struct published_job *job, double rate_bps, do
 static int run_case(struct record *record, struct record_case **c, const struct scenario_file *file,
 	size_t index, struct error *err)
 {
+	const struct case_context context = {.signal_fd = -1, .index = index};
+
 	if (index >= file->n_cases)
 		return error_set(
 			err, -EINVAL, STATUS_INPUT, "%s has no case %zu", file->path, index);
 	*c = record_add_case(record, "");
-	return case_model(*c, file->cases[index], NULL, index, err);
+	return case_model(*c, file->cases[index], &context, err);
 }
 
 int simulate_utilisation(double *out, const struct published_job *job, double rate_bps,

@@ -27,7 +27,7 @@ static double run(const char *path, const char *const *set, size_t n, const char
 	}
 	*c = record_add_case(record, "case");
 	before = clock_now_ns();
-	case_model(*c, file->cases[0], NULL, 0, &err);
+	case_model(*c, file->cases[0], &(struct case_context){.signal_fd = -1}, &err);
 	return (double)(clock_now_ns() - before) / NS_PER_S;
 }
 

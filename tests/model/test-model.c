@@ -12,10 +12,11 @@ static struct record *run(const char *text, struct record_case **c)
 {
 	struct scenario_file *file = load_ok(text);
 	struct record *record = record_new();
+	const struct case_context alone = {.signal_fd = -1};
 	struct error err = {0};
 
 	*c = record_add_case(record, "case");
-	assert_int_equal(case_model(*c, file->cases[0], NULL, 0, &err), 0);
+	assert_int_equal(case_model(*c, file->cases[0], &alone, &err), 0);
 	scenario_file_free(file);
 	return record;
 }
