@@ -18,6 +18,6 @@ int machine_measure(struct machine *out, const struct backend *backend, struct e
 
 /*
  * The least whole factor by which a scenario that sends aggregate_bps in all must be slowed, so that
- * it takes at most 70 % of what the machine carries; at least 1, at most 1000.
+ * it takes at most 50 % of what the machine carries; at least 1, at most 1000.
  */
 double machine_dilation(const struct machine *m, double aggregate_bps);
