@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# SIGKILL at 20 random moments (a fixed seed) of set-up, run and tear-down leaves nothing: no
-# process, no namespace, no device, no sysctl changed. Processes are found by a marker in their
+# SIGKILL at 20 random moments (a fixed seed) of set-up, run and tear-down, half of them with the
+# links measured before, leaves nothing: no process, no namespace, no device, no sysctl changed. Processes are found by a marker in their
 # environment, namespaces by the inodes that the marked processes were seen in.
 . "$(dirname "$0")/tap.sh"
 need_root
@@ -34,7 +34,8 @@ check "there are settings to compare" test "$(wc -l <"$work/before")" -gt 50
 
 gone() {
 	local spaces i ns
-	env "$marker" "$NARROWLINK" run -q "$work/small.yaml" --out "$work/run-$1" >/dev/null 2>&1 &
+	env "$marker" "$NARROWLINK" run -q "$work/small.yaml" --set "calibration=$3" \
+		--out "$work/run-$1" >/dev/null 2>&1 &
 	local pid=$!
 	sleep "$2"
 	kill -0 $pid 2>/dev/null && alive=$((alive + 1))
@@ -54,8 +55,10 @@ gone() {
 }
 
 for i in $(seq 20); do
-	moment=$(awk -v r=$RANDOM 'BEGIN { printf "%.3f", r / 32768 * 2.5 }')
-	check "killed after $moment s: nothing is left" gone "$i" "$moment"
+	[ $((i % 2)) = 0 ] && calibration=short most=6 || calibration=off most=2.5
+	moment=$(awk -v r=$RANDOM -v most=$most 'BEGIN { printf "%.3f", r / 32768 * most }')
+	check "killed after $moment s, calibration $calibration: nothing is left" \
+		gone "$i" "$moment" $calibration
 done
 check "most of them were hit while they ran: $alive of 20" test $alive -ge 15
 finish
