@@ -27,7 +27,8 @@ static const char doctor_help[] =
 	"Options:\n"
 	"  --json             as JSON\n\n"
 	"Tells which engines work on this machine and for this user, and what to do about the\n"
-	"rest; measures for a few seconds what the links here can carry. Exit status 0 if `narrowlink run` can work, 3 if not.\n";
+	"rest; measures for a few seconds what the links here can carry. Exit status 0 if\n"
+	"`narrowlink run` can work, 3 if not.\n";
 
 enum finding_kind { FINDING_OK, FINDING_LIMITED, FINDING_MISSING };
 

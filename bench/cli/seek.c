@@ -1,6 +1,7 @@
 /* narrowlink seek FILE: how much of something a job needs, by the model. */
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@
 static const char seek_help[] =
 	"Options:\n" SEEK_OPTIONS_HELP
 	"  --confirm          run the value found, and those 5 % either side, on real packets\n"
-	"  --engine E         of --confirm: auto (default) or relay\n"
+	"  --engine E         of --confirm: auto (default), relay or netem\n"
 	"  --out DIR          where seek.json and the chart go; default\n"
 	"                     results/seeks/<scenario>-<key>/, replaced each time\n"
 	"  --set KEY=VALUE    override a value of the file; may be repeated\n"
@@ -126,7 +127,8 @@ static void print_checks(const struct seek_record *seek)
 
 		printf("  %-16s model %-10s packets %-10s %s%s%s\n", c->text,
 			show_metric(seek->metric, c->model).text,
-			show_metric(seek->metric, c->packets).text, c->agrees ? "agree" : "differ",
+			show_metric(seek->metric, c->packets).text,
+			isnan(c->packets) ? "no result" : c->agrees ? "agree" : "differ",
 			c->folder ? "  " : "", c->folder ? c->folder : "");
 	}
 }

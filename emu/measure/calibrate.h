@@ -50,7 +50,8 @@ struct calibration {
 };
 
 /*
- * Measures. The process must be isolated (topology_isolate). The calibration is the caller's to release, whatever is returned: what was measured
+ * Measures. The process must be isolated (topology_isolate). The calibration is the caller's to
+ * release, whatever is returned: what was measured
  * before an error is in it. An error is one line: an instrument failed, not the link.
  */
 int calibrate(struct calibration *out, const struct calibrate_setup *setup, struct error *err);
