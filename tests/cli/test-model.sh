@@ -24,6 +24,20 @@ check "and no host" has '"kernel": null' "$work/first/run.json"
 check "the report says simulated" has 'Simulated' "$work/first/report.html"
 check "and never measured" has_not 'Measured' "$work/first/report.html"
 check "links were sampled" has 'site-3' "$work/first/samples.csv"
+interrupt() {
+	"$NARROWLINK" run -q "$work/job.yaml" --engine model --set run.steps=1000000 \
+		--set 'run.limit=365 d' --out "$work/long" >"$work/long.out" 2>&1 &
+	local pid=$! status=0
+	for _ in $(seq 100); do
+		[ -s "$work/long/events.csv" ] && break
+		sleep 0.1
+	done
+	kill -TERM $pid
+	wait $pid || status=$?
+	cat "$work/long.out"
+	[ $status -eq 4 ] && has '"partial"' "$work/long/run.json" && [ -s "$work/long/report.html" ]
+}
+check "SIGTERM: written, marked partial, status 4" interrupt
 command=("$NARROWLINK" run -q "$work/job.yaml" --set transport.tcp=ideal --out "$work/ideal")
 check "ideal TCP is simulated without being asked" expect 0
 check "and says so" has '"engine": "model"' "$work/ideal/run.json"

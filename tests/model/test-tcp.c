@@ -58,10 +58,22 @@ static void loss_free_transfers_take_what_was_measured(void **state)
 	}
 }
 
+/* bbr leaves losses below 15 to 20 % alone (Cardwell et al., 2016); cubic halves and halves. */
+static void losses_slow_cubic_and_not_bbr(void **state)
+{
+	const struct measured *m = &table[2];
+	double bbr = transfer(m, "bbr", ", loss: 1 %"), cubic = transfer(m, "cubic", ", loss: 1 %");
+
+	print_message("# 1 %% lost: bbr %.3f s, cubic %.3f s\n", bbr, cubic);
+	assert_true(bbr < 1.25 * m->bbr);
+	assert_true(cubic > 5 * m->cubic);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loss_free_transfers_take_what_was_measured),
+		cmocka_unit_test(losses_slow_cubic_and_not_bbr),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

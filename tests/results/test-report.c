@@ -16,6 +16,7 @@
 #include "made_up.h"
 #include "results/html.h"
 #include "results/report.h"
+#include "results/report_parts.h"
 #include "results/show.h"
 #include "results/text.h"
 #include "scratch.h"
@@ -389,6 +390,27 @@ static void test_table(void **state)
 	record_free(r);
 }
 
+/* A full narrow link is busier than a wide one that carries a little more. */
+static void test_busiest_link(void **state)
+{
+	struct record *r = record_new();
+	struct record_case *c = record_add_case(r, "");
+	struct record_wire *w;
+	double limit;
+
+	assert_true(isnan(busiest_mean_bps(c, &limit)) && isnan(limit));
+	w = record_add_wire(c, "valley", "up");
+	w->mean_bps = 15.01e6;
+	w->limit_bps = 1e9;
+	w = record_add_wire(c, "mountain", "up");
+	w->mean_bps = 14.99e6;
+	w->limit_bps = 20e6;
+	record_add_wire(c, "mountain", "down");
+	assert_true(busiest_mean_bps(c, &limit) == 14.99e6);
+	assert_true(limit == 20e6);
+	record_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_cannot_write),
 		cmocka_unit_test(test_picture_ids),
 		cmocka_unit_test(test_show),
+		cmocka_unit_test(test_busiest_link),
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_table),
 	};

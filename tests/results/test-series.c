@@ -169,6 +169,11 @@ static void test_lanes(void **state)
 	check_span(&l->lanes[0], 2, 6, 7, STATE_COMPUTE);
 	assert_int_equal(l->lanes[1].n_spans, 1);
 	check_span(&l->lanes[1], 0, 0, 7, STATE_IDLE);
+	lanes_end(l, 9); /* nothing happened in the case's last 2 s */
+	check_span(&l->lanes[0], 2, 6, 9, STATE_COMPUTE);
+	check_span(&l->lanes[1], 0, 0, 9, STATE_IDLE);
+	lanes_end(l, 8);
+	assert_true(l->until_s == 9);
 	lanes_free(l);
 	scratch_free(dir);
 }
