@@ -113,6 +113,8 @@ static void write_times(struct chart *c, const struct delays *d)
 {
 	size_t step = d->n / POINTS_MAX + 1;
 
+	if (!d->n)
+		return;
 	for (size_t i = 0; i < d->n; i += step)
 		chart_data(c, "%.9g\t%.9g\n", d->at_s[i], 1e3 * d->delay_s[i]);
 	chart_data(c, "\n\n");
@@ -123,8 +125,9 @@ static void write_shares(struct chart *c, const struct delays *d)
 	_free_ double *sorted = memory_zero(d->n, sizeof *sorted);
 	size_t points = d->n < POINTS_MAX ? d->n : POINTS_MAX;
 
-	if (d->n)
-		memcpy(sorted, d->delay_s, d->n * sizeof *sorted);
+	if (!d->n)
+		return;
+	memcpy(sorted, d->delay_s, d->n * sizeof *sorted);
 	stats_quantile(sorted, d->n, 0); /* sorts */
 	for (size_t i = 1; i <= points; i++)
 		chart_data(c, "%.9g\t%.9g\n", 1e3 * sorted[i * d->n / points - 1],
@@ -143,20 +146,22 @@ static void line(struct chart *c, bool vertical, double at)
 	chart_add(c, "\n");
 }
 
+/* Blocks of data are counted by gnuplot, which does not see empty ones: none is written. */
 static void plot(struct chart *c, const struct delays d[KINDS], int first, int kinds,
 	const char *with)
 {
+	bool points = !strncmp(with, "points", 6);
 	const char *between = "plot ";
 
 	for (int i = 0; i < kinds; i++) {
 		if (!d[i].n)
 			continue;
-		chart_add(c, "%s'%s.dat' index %d using 1:2 with %s ", between, c->stem, first + i,
+		chart_add(c, "%s'%s.dat' index %d using 1:2 with %s ", between, c->stem, first++,
 			with);
-		if (strcmp(with, "dots"))
-			chart_line(c, &strokes[i]);
-		else
+		if (points)
 			chart_add(c, "linecolor rgb '%s'", strokes[i].colour);
+		else
+			chart_line(c, &strokes[i]);
 		between = ", \\\n ";
 	}
 	chart_add(c, "\nunset label\nunset arrow\n");
@@ -182,19 +187,23 @@ static void range(struct chart *c, char axis, const struct delays d[KINDS], int 
 
 static void draw_both(struct chart *c, const struct delays d[KINDS], int top, double want)
 {
+	int blocks = 0;
+
+	for (int i = 0; i < KINDS; i++)
+		blocks += d[i].n > 0;
 	chart_add(c, "set multiplot\n");
 	chart_frame(c, LEFT, CHART_RIGHT, top, BOTTOM + PANEL + GAP + 16);
 	range(c, 'y', d, PACKETS, want);
 	chart_add(c, "set xrange [0:*]\nset ylabel 'one-way delay (ms)' offset 0.5,0\n"
 		     "set xlabel 'time of the probes (s)' offset 0,0.3\n");
 	line(c, false, 1e3 * want);
-	plot(c, d, 0, PACKETS, "dots");
+	plot(c, d, 0, PACKETS, "points pointtype 7 pointsize 0.2");
 	chart_frame(c, LEFT, CHART_RIGHT, top + PANEL + GAP + 16, BOTTOM);
 	range(c, 'x', d, KINDS, want);
 	chart_add(c, "set yrange [0:103]\nset ytics 0,25,100\nset ylabel 'within it (%%)' offset "
 		     "0.5,0\nset xlabel 'one-way delay (ms)' offset 0,0.3\n");
 	line(c, true, 1e3 * want);
-	plot(c, d, KINDS, KINDS, "steps");
+	plot(c, d, blocks, KINDS, "steps");
 	chart_add(c, "unset multiplot\n");
 }
 

@@ -356,6 +356,30 @@ static void write_probes(const char *dir)
 		fprintf(f, i % 2 ? "%g,0.0301,\n" : "%g,0.0301,0.0302\n", i / 100.);
 }
 
+/*
+ * Two series of times, two of shares, and no packets: gnuplot counts the four blocks that are there,
+ * and each is drawn as itself.
+ */
+static void test_link_draws_both_ways(void **state)
+{
+	char *dir = scratch_new();
+	struct record *r = record_new();
+	_free_ char *charts = memory_format("%s/charts", dir), *script = NULL, *data = NULL;
+
+	need_gnuplot();
+	record_add_case(r, "");
+	write_probes(dir);
+	drawn(dir, r);
+	script = scratch_read(charts, "link.gp");
+	assert_non_null(strstr(script, "index 2 using 1:2 with steps linecolor rgb '#0072B2'"));
+	assert_non_null(strstr(script, "index 3 using 1:2 with steps linecolor rgb '#E69F00'"));
+	assert_null(strstr(script, "index 4"));
+	data = scratch_read(charts, "link.dat");
+	assert_int_equal(count(data, "\n\n\n"), 4);
+	record_free(r);
+	scratch_free(dir);
+}
+
 /* Names that would be markup, options, substitutions, commands or new lines, were they not quoted.
  */
 static void test_hostile_names(void **state)
@@ -562,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_useful_rows),
 		cmocka_unit_test(test_wire_panels),
 		cmocka_unit_test(test_timeline_lanes),
+		cmocka_unit_test(test_link_draws_both_ways),
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_again_by_hand),
 		cmocka_unit_test(test_users_settings),
