@@ -59,6 +59,7 @@ static void update_progress(struct stage *st, int64_t at_ns)
 {
 	struct progress_state state = progress_of(st);
 	struct ledger_totals totals;
+	int64_t end_ns = observation_end_ns(&st->observation, at_ns);
 	double fastest = 0;
 
 	observation_totals(&st->observation, at_ns, &totals);
@@ -67,6 +68,8 @@ static void update_progress(struct stage *st, int64_t at_ns)
 			fastest = fmax(fastest, st->observation.wire[i][d].last_1s_bps);
 	}
 	state.at_s = (double)at_ns / NS_PER_S;
+	if (end_ns >= 0)
+		state.expected_s = (double)end_ns / NS_PER_S;
 	state.useful_work = totals.useful_work;
 	state.wire_bps = fastest;
 	progress_update(st->context->progress, &state);

@@ -283,6 +283,33 @@ void observation_end(struct observation *o, int64_t at_ns)
 		ledger_finish(&o->ledgers[p], at_ns);
 }
 
+static double learner_end_ns(const struct ledger *l, int64_t steps, int64_t at_ns)
+{
+	double done = l->steps_completed - l->steps_lost;
+
+	if (l->done)
+		return (double)l->until_ns;
+	if (!l->measuring || done <= 0)
+		return -1;
+	return (double)at_ns +
+	       (double)(at_ns - l->from_ns) / done * fmax(0, (double)steps - done);
+}
+
+int64_t observation_end_ns(const struct observation *o, int64_t at_ns)
+{
+	const struct scenario *s = o->scenario;
+	double last_ns = 0;
+
+	for (int i = 0; i < s->job.n_learners; i++) {
+		double end_ns = learner_end_ns(&o->ledgers[i], s->job.steps, at_ns);
+
+		if (end_ns < 0)
+			return -1;
+		last_ns = fmax(last_ns, end_ns);
+	}
+	return (int64_t)fmin(last_ns, (double)s->limit_ns);
+}
+
 void observation_totals(const struct observation *o, int64_t at_ns, struct ledger_totals *out)
 {
 	const struct scenario *s = o->scenario;

@@ -66,5 +66,12 @@ void observation_end(struct observation *o, int64_t at_ns);
 /* Totals over the learners, as if the run ended at at_ns. */
 void observation_totals(const struct observation *o, int64_t at_ns, struct ledger_totals *out);
 
+/*
+ * When the last learner has done its steps, if each goes on at the pace of its measured ones so
+ * far, and what is lost is made up for; no later than the scenario's limit. -1: a learner
+ * has none yet.
+ */
+int64_t observation_end_ns(const struct observation *o, int64_t at_ns);
+
 /* "site-3", or "syncer site-3" for a shard: what a participant is called in files. */
 void participant_name(const struct scenario *s, int participant, char name[static 96]);

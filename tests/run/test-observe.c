@@ -1,5 +1,6 @@
 /*
  * Sampling the links: by the time that the counters are true for, not by that of the reading.
+ * And when the run will end.
  */
 #include <math.h>
 #include <string.h>
@@ -68,12 +69,47 @@ static void dilation(void **state)
 	release(f);
 }
 
+static void completed(struct fixture *f, int p, int64_t from, int64_t to, int64_t every_ns)
+{
+	for (int64_t n = from; n < to; n++)
+		observe_report(&f->o, p, (n + 1) * every_ns,
+			&(struct rt_report){.kind = REPORT_STEP, .a = n});
+}
+
+/*
+ * Ten steps. The first learner has done four in 6 s and ends at 15 s. The other has done three
+ * in 6 s and lost one: eight are to come at 3 s each, which is 30 s. Bounded by the limit.
+ */
+static void the_end_by_the_pace_of_the_slowest(void **state)
+{
+	struct fixture *f = make();
+	const struct rt_report measure = {.kind = REPORT_MEASURE};
+
+	observe_report(&f->o, 0, 0, &measure);
+	completed(f, 0, 0, 4, 1500 * MS);
+	assert_int_equal(observation_end_ns(&f->o, 6 * NS_PER_S), -1);
+	observe_report(&f->o, 1, 0, &measure);
+	assert_int_equal(observation_end_ns(&f->o, 6 * NS_PER_S), -1);
+	completed(f, 1, 0, 3, 2000 * MS);
+	assert_int_equal(observation_end_ns(&f->o, 6 * NS_PER_S), 20 * NS_PER_S);
+	observe_report(&f->o, 1, 6 * NS_PER_S,
+		&(struct rt_report){.kind = REPORT_LOST, .amount = 1});
+	assert_int_equal(observation_end_ns(&f->o, 6 * NS_PER_S), 30 * NS_PER_S);
+	f->s.limit_ns = 25 * NS_PER_S;
+	assert_int_equal(observation_end_ns(&f->o, 6 * NS_PER_S), 25 * NS_PER_S);
+	f->s.limit_ns = 100 * NS_PER_S;
+	observe_done(&f->o, 1, 7 * NS_PER_S);
+	assert_int_equal(observation_end_ns(&f->o, 7 * NS_PER_S), 17500 * MS);
+	release(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_late_observer_sees_the_rate),
 		cmocka_unit_test(old_counters_are_no_sample),
 		cmocka_unit_test(dilation),
+		cmocka_unit_test(the_end_by_the_pace_of_the_slowest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
