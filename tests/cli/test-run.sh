@@ -32,6 +32,18 @@ no_tun() {
 	' - "$NARROWLINK" "$work"
 }
 check "no /dev/net/tun: status 3, the remedy, nothing made" no_tun
+# In a user namespace that permits no further one, and without any capability there.
+no_rights() {
+	local status=0
+	unshare -U -r bash -c '
+		echo 0 >/proc/sys/user/max_user_namespaces || exit 77
+		exec setpriv --bounding-set=-all --inh-caps=-all "$@"
+	' - "$NARROWLINK" run "$work/small.yaml" --out "$work/none" >"$work/rights.out" 2>&1 || status=$?
+	cat "$work/rights.out"
+	[ $status -eq 3 ] && grep -q "run as root" "$work/rights.out" &&
+		grep -q "user.max_user_namespaces" "$work/rights.out" && [ ! -e "$work/none" ]
+}
+check "missing rights: status 3, the remedy, nothing made" no_rights
 cp -r "$work/run" "$work/copy"
 command=("$NARROWLINK" report "$work/copy")
 check "report makes it again" expect 0 'holds'
