@@ -58,7 +58,8 @@ static void keep_words(const struct nlmsgerr *reply, char said[static RTNL_SAID]
 	if (!(h->nlmsg_flags & NLM_F_CAPPED))
 		used += NLMSG_ALIGN(reply->msg.nlmsg_len - sizeof reply->msg);
 	nla_for_each_attr(a, (const struct nlattr *)((const char *)reply + used),
-		(int)(h->nlmsg_len - NLMSG_HDRLEN - used), left) {
+		(int)(h->nlmsg_len - NLMSG_HDRLEN - used), left)
+	{
 		if (nla_type(a) == NLMSGERR_ATTR_MSG)
 			nla_strlcpy(said, a, RTNL_SAID);
 	}
@@ -131,6 +132,25 @@ int rtnl_refused(struct error *err, int code, const char *said, const char *form
 		return error_sys(err, code, "%s", text);
 	return error_set(err, code, STATUS_MACHINE, "%s: %s (the kernel says: %s)", text,
 		strerror(-code), said);
+}
+
+#define DUMPS 5
+
+int rtnl_dump(struct nl_sock *sock, int type, const void *header, size_t size,
+	const struct rtnl_dumper *dumper, char said[static RTNL_SAID])
+{
+	const struct rtnl_reader reader = {dumper->read, dumper->context};
+	int r = -EINTR;
+
+	for (int i = 0; r == -EINTR && i < DUMPS; i++) {
+		dumper->begin(dumper->context);
+		r = rtnl_request(sock, rtnl_message(type, NLM_F_DUMP, RTNL_ROOM, header, size),
+			&reader, said);
+	}
+	if (r == -EINTR && !*said)
+		snprintf(said, RTNL_SAID,
+			"what was asked for changed while it was told, %d times in a row", DUMPS);
+	return r;
 }
 
 /* A request of which only success matters. */
@@ -227,7 +247,8 @@ int rtnl_add_default_route(
 	}
 	r = rtnl_request(sock, msg, NULL, said);
 	if (r < 0)
-		rtnl_refused(err, r, said, "cannot add the IPv%d default route through device %d%s%s",
+		rtnl_refused(err, r, said,
+			"cannot add the IPv%d default route through device %d%s%s",
 			family == AF_INET6 ? 6 : 4, index,
 			*congestion ? " with congestion control " : "", congestion);
 	return r;
@@ -248,7 +269,8 @@ int rtnl_add_veth(struct nl_sock *sock, const struct rtnl_veth_end ends[2], stru
 {
 	/* with IFF_NOARP a packet goes to the sender's own address, which is the receiver's too */
 	struct ifinfomsg header = {.ifi_flags = IFF_NOARP, .ifi_change = IFF_NOARP};
-	struct nl_msg *msg = message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &header, sizeof header);
+	struct nl_msg *msg =
+		message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &header, sizeof header);
 	struct nlattr *info, *data, *peer;
 	char said[RTNL_SAID];
 	int r;
@@ -317,13 +339,13 @@ static int read_link(struct nl_msg *msg, void *out)
 	return NL_OK;
 }
 
-int rtnl_read_counters(struct nl_sock *sock, int index, struct rtnl_counters *out, struct error *err)
+int rtnl_read_counters(
+	struct nl_sock *sock, int index, struct rtnl_counters *out, struct error *err)
 {
 	struct ifinfomsg header = {.ifi_index = index};
 	const struct rtnl_reader reader = {read_link, out};
 	char said[RTNL_SAID];
-	int r = rtnl_request(
-		sock, message(RTM_GETLINK, 0, &header, sizeof header), &reader, said);
+	int r = rtnl_request(sock, message(RTM_GETLINK, 0, &header, sizeof header), &reader, said);
 
 	return r < 0 ? rtnl_refused(err, r, said, "cannot read the counters of device %d", index)
 		     : 0;

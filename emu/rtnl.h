@@ -40,6 +40,20 @@ struct rtnl_reader {
 int rtnl_request(struct nl_sock *sock, struct nl_msg *msg, const struct rtnl_reader *reader,
 	char said[static RTNL_SAID]);
 
+/* What to do with a dump: begin empties what an interrupted one has left. */
+struct rtnl_dumper {
+	nl_recvmsg_msg_cb_t read;
+	void (*begin)(void *context);
+	void *context;
+};
+
+/*
+ * All objects of a kind, told by one header. A dump that the kernel had to interrupt, because what
+ * it tells changed meanwhile, is begun again; -EINTR when five were, with words of ours in said.
+ */
+int rtnl_dump(struct nl_sock *sock, int type, const void *header, size_t size,
+	const struct rtnl_dumper *dumper, char said[static RTNL_SAID]);
+
 /* An error with STATUS_MACHINE: the sentence, what the code means, and the kernel's words. */
 int rtnl_refused(struct error *err, int code, const char *said, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

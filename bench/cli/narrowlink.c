@@ -22,6 +22,7 @@ static const struct command *const commands[] = {
 	&command_published,
 	&command_seek,
 	&command_sweep,
+	&command_show,
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

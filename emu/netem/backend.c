@@ -46,7 +46,7 @@ static int try_qdiscs(struct nl_sock *sock, int index, struct error *err)
 	int r;
 
 	stage_make(&s, &state, LINK_OVERHEAD_WIRE, 0);
-	r = qdisc_set_netem(sock, QDISC_ADD, &place, &s.netem, err);
+	r = qdisc_set_netem(sock, QDISC_ADD, &place, &s.netem, 0, err);
 	if (r == 0)
 		r = qdisc_delete(sock, &place, err);
 	if (r == 0)

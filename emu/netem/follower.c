@@ -45,7 +45,7 @@ int follower_apply(struct gateway *w, enum direction d, const struct stage *is,
 		r = qdisc_set_tbf(
 			w->queue[d].sock, verb, &queue, &is->tbf, is->frame_overhead, err);
 	if (r == 0)
-		r = qdisc_set_netem(w->delay[d].sock, verb, &delay, &is->netem, err);
+		r = qdisc_set_netem(w->delay[d].sock, verb, &delay, &is->netem, 0, err);
 	return r;
 }
 

@@ -45,15 +45,6 @@ static struct nl_msg *whole(struct nl_msg *msg, int r)
 	return NULL;
 }
 
-struct nl_msg *qdisc_netem_message(enum qdisc_verb verb, const struct qdisc_place *place,
-	const struct netem *n, uint32_t attributes)
-{
-	size_t tables = (n->delay_table.count + n->slot_table.count) * sizeof(int16_t);
-	struct nl_msg *msg = message(RTM_NEWQDISC, verb_flags(verb), place, "netem", tables);
-
-	return msg ? whole(msg, netem_encode(msg, n, attributes)) : NULL;
-}
-
 /* A size table of no size: an overhead for every packet, and nothing else. */
 static int put_overhead(struct nl_msg *msg, int frame_overhead)
 {
@@ -65,6 +56,21 @@ static int put_overhead(struct nl_msg *msg, int frame_overhead)
 		return r;
 	nest->nla_type = TCA_STAB;
 	return nla_nest_end(msg, nest);
+}
+
+struct nl_msg *qdisc_netem_message(enum qdisc_verb verb, const struct qdisc_place *place,
+	const struct netem *n, int frame_overhead, uint32_t attributes)
+{
+	size_t tables = (n->delay_table.count + n->slot_table.count) * sizeof(int16_t);
+	struct nl_msg *msg = message(RTM_NEWQDISC, verb_flags(verb), place, "netem", tables);
+	int r;
+
+	if (!msg)
+		return NULL;
+	r = netem_encode(msg, n, attributes);
+	if (r >= 0 && frame_overhead)
+		r = put_overhead(msg, frame_overhead);
+	return whole(msg, r);
 }
 
 struct nl_msg *qdisc_tbf_message(enum qdisc_verb verb, const struct qdisc_place *place,
@@ -100,16 +106,22 @@ static int refuse(int code, const char *said, const char *kind, struct error *er
 	return rtnl_refused(err, code, said, "the kernel refused a %s", kind);
 }
 
-/* Reads the qdisc that a set left, of this kind. */
+/* Reads the qdisc that a set left, of this kind and with this overhead. */
 static int read_back(struct nl_sock *sock, const struct qdisc_place *place, const char *kind,
-	struct qdisc *out, struct error *err)
+	int frame_overhead, struct qdisc *out, struct error *err)
 {
 	int r = qdisc_read(sock, place, out, err);
 
-	if (r < 0 || !strcmp(out->kind, kind))
+	if (r < 0)
 		return r;
-	return error_set(err, -EBADE, STATUS_MACHINE,
-		"the kernel took a %s and then had \"%s\" in its place", kind, out->kind);
+	if (strcmp(out->kind, kind))
+		return error_set(err, -EBADE, STATUS_MACHINE,
+			"the kernel took a %s and then had \"%s\" in its place", kind, out->kind);
+	if (out->frame_overhead != frame_overhead)
+		return error_set(err, -EBADE, STATUS_MACHINE,
+			"this kernel's %s did not take an overhead of %d B per packet: it has %d B",
+			kind, frame_overhead, out->frame_overhead);
+	return 0;
 }
 
 static int not_taken(const char *kind, const char *differences, struct error *err)
@@ -119,15 +131,16 @@ static int not_taken(const char *kind, const char *differences, struct error *er
 }
 
 int qdisc_set_netem(struct nl_sock *sock, enum qdisc_verb verb, const struct qdisc_place *place,
-	const struct netem *n, struct error *err)
+	const struct netem *n, int frame_overhead, struct error *err)
 {
 	char said[RTNL_SAID], differences[1024];
 	struct qdisc got;
-	int r = rtnl_request(sock, qdisc_netem_message(verb, place, n, NETEM_ALL), NULL, said);
+	struct nl_msg *msg = qdisc_netem_message(verb, place, n, frame_overhead, NETEM_ALL);
+	int r = rtnl_request(sock, msg, NULL, said);
 
 	if (r < 0)
 		return refuse(r, said, "netem", err);
-	r = read_back(sock, place, "netem", &got, err);
+	r = read_back(sock, place, "netem", frame_overhead, &got, err);
 	if (r < 0 || !netem_compare(n, &got.netem, differences, sizeof differences))
 		return r;
 	return not_taken("netem", differences, err);
@@ -142,7 +155,7 @@ int qdisc_set_tbf(struct nl_sock *sock, enum qdisc_verb verb, const struct qdisc
 
 	if (r < 0)
 		return refuse(r, said, "tbf", err);
-	r = read_back(sock, place, "tbf", &got, err);
+	r = read_back(sock, place, "tbf", frame_overhead, &got, err);
 	if (r < 0 || !tbf_compare(t, &got.tbf, differences, sizeof differences))
 		return r;
 	return not_taken("tbf", differences, err);
@@ -198,26 +211,49 @@ static int read_options(struct qdisc *q, const struct nlattr *options, struct er
 	return 0;
 }
 
+static int read_overhead(const struct nlattr *table)
+{
+	struct tc_sizespec spec = {0};
+	struct nlattr *base = nla_find(nla_data(table), nla_len(table), TCA_STAB_BASE);
+
+	if (base)
+		nla_memcpy(&spec, base, sizeof spec);
+	return spec.overhead;
+}
+
+int qdisc_parse(struct qdisc *out, struct nlmsghdr *answer, struct error *err)
+{
+	const struct tcmsg *header = nlmsg_data(answer);
+	struct nlattr *tb[TCA_MAX + 1];
+	struct qdisc q = {.kind = ""};
+	int r = 0;
+
+	if (answer->nlmsg_type != RTM_NEWQDISC ||
+		nlmsg_parse(answer, sizeof *header, tb, TCA_MAX, NULL) < 0 || !tb[TCA_KIND])
+		return -ENOMSG;
+	q.place = (struct qdisc_place){header->tcm_ifindex, header->tcm_parent, header->tcm_handle};
+	nla_strlcpy(q.kind, tb[TCA_KIND], sizeof q.kind);
+	if (tb[TCA_STATS2])
+		read_counters(&q.counters, tb[TCA_STATS2]);
+	if (tb[TCA_STAB])
+		q.frame_overhead = read_overhead(tb[TCA_STAB]);
+	if (tb[TCA_OPTIONS])
+		r = read_options(&q, tb[TCA_OPTIONS], err);
+	/* the tables, if any, lie in a message that is about to go */
+	q.netem.delay_table = q.netem.slot_table = (struct netem_table){0};
+	if (r == 0)
+		*out = q;
+	return r;
+}
+
 static int read_qdisc(struct nl_msg *msg, void *context)
 {
 	struct reading *reading = context;
-	struct qdisc *q = reading->qdisc;
-	struct nlattr *tb[TCA_MAX + 1];
-	const struct tcmsg *header = nlmsg_data(nlmsg_hdr(msg));
+	int r = qdisc_parse(reading->qdisc, nlmsg_hdr(msg), reading->err);
 
-	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWQDISC ||
-		nlmsg_parse(nlmsg_hdr(msg), sizeof *header, tb, TCA_MAX, NULL) < 0 || !tb[TCA_KIND])
-		return NL_SKIP;
-	q->place =
-		(struct qdisc_place){header->tcm_ifindex, header->tcm_parent, header->tcm_handle};
-	nla_strlcpy(q->kind, tb[TCA_KIND], sizeof q->kind);
-	if (tb[TCA_STATS2])
-		read_counters(&q->counters, tb[TCA_STATS2]);
-	if (tb[TCA_OPTIONS])
-		reading->code = read_options(q, tb[TCA_OPTIONS], reading->err);
-	/* the tables, if any, lie in a message that is about to go */
-	q->netem.delay_table = q->netem.slot_table = (struct netem_table){0};
-	return NL_OK;
+	if (r < 0 && r != -ENOMSG)
+		reading->code = r;
+	return r < 0 ? NL_SKIP : NL_OK;
 }
 
 int qdisc_read(

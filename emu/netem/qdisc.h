@@ -9,6 +9,7 @@
 
 struct nl_msg;
 struct nl_sock;
+struct nlmsghdr;
 
 #define QDISC_KIND_MAX 16
 
@@ -35,15 +36,16 @@ struct qdisc {
 	struct qdisc_counters counters;
 	struct netem netem; /* of kind netem; its tables are not known */
 	struct tbf tbf;	    /* of kind tbf */
+	int frame_overhead; /* of its size table: what a packet counts more than its bytes */
 };
 
 /*
  * The requests, to be sent with rtnl_request; NULL when there is no memory. frame_overhead: what
  * each packet counts more than its bytes on the device, may be negative (the kernel's size
- * table, "stab").
+ * table, "stab"); what is below a qdisc with an overhead counts it too.
  */
 struct nl_msg *qdisc_netem_message(enum qdisc_verb verb, const struct qdisc_place *place,
-	const struct netem *n, uint32_t attributes);
+	const struct netem *n, int frame_overhead, uint32_t attributes);
 struct nl_msg *qdisc_tbf_message(enum qdisc_verb verb, const struct qdisc_place *place,
 	const struct tbf *t, int frame_overhead);
 struct nl_msg *qdisc_delete_message(const struct qdisc_place *place);
@@ -54,10 +56,16 @@ struct nl_msg *qdisc_delete_message(const struct qdisc_place *place);
  * take; the qdisc is then as the kernel made it.
  */
 int qdisc_set_netem(struct nl_sock *sock, enum qdisc_verb verb, const struct qdisc_place *place,
-	const struct netem *n, struct error *err);
+	const struct netem *n, int frame_overhead, struct error *err);
 int qdisc_set_tbf(struct nl_sock *sock, enum qdisc_verb verb, const struct qdisc_place *place,
 	const struct tbf *t, int frame_overhead, struct error *err);
 int qdisc_delete(struct nl_sock *sock, const struct qdisc_place *place, struct error *err);
+
+/*
+ * A qdisc from a message of the kernel (its options are decoded where their kind is known):
+ * -ENOMSG for another message, -EINVAL (STATUS_MACHINE) for one that makes no sense.
+ */
+int qdisc_parse(struct qdisc *out, struct nlmsghdr *message, struct error *err);
 
 /* The qdisc at a place (its handle is not looked at); kind "" when only the kernel's own is there.
  */

@@ -33,7 +33,7 @@ static struct nl_msg *ours(const struct golden *g)
 		return qdisc_delete_message(&place);
 	if (g->tbf.rate)
 		return qdisc_tbf_message(verb_of(g), &place, &g->tbf, g->stab_overhead);
-	return qdisc_netem_message(verb_of(g), &place, &g->netem, g->attributes);
+	return qdisc_netem_message(verb_of(g), &place, &g->netem, g->stab_overhead, g->attributes);
 }
 
 /* The message's own distribution table goes into the struct: tables are data, not code. */
@@ -123,7 +123,7 @@ static void test_goldens_decoded(void **state)
 static struct nl_msg *encoded(const struct netem *n, uint32_t attributes)
 {
 	const struct qdisc_place place = {1, TC_H_ROOT, 0};
-	struct nl_msg *msg = qdisc_netem_message(QDISC_CHANGE, &place, n, attributes);
+	struct nl_msg *msg = qdisc_netem_message(QDISC_CHANGE, &place, n, 0, attributes);
 
 	assert_non_null(msg);
 	return msg;

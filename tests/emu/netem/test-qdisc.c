@@ -55,7 +55,7 @@ static int send_netem(
 	char said[RTNL_SAID];
 
 	return rtnl_request(
-		b->sock, qdisc_netem_message(verb, &b->root, n, attributes), NULL, said);
+		b->sock, qdisc_netem_message(verb, &b->root, n, 0, attributes), NULL, said);
 }
 
 static int differences(struct bench *b, const struct netem *asked, char text[static 1024])
@@ -97,12 +97,12 @@ static void set_everything(void)
 	table_make(table, TABLE_PARETONORMAL);
 	n.delay_table = (struct netem_table){table, TABLE_SIZE};
 	n.slot_table = (struct netem_table){table, 100};
-	CHECK_OK(qdisc_set_netem(b.sock, QDISC_ADD, &b.root, &n, &err), err);
+	CHECK_OK(qdisc_set_netem(b.sock, QDISC_ADD, &b.root, &n, 0, &err), err);
 	n = (struct netem){.limit = 1000, .latency_ns = 40 * MS, .loss = 99}; /* and zeros */
-	CHECK_OK(qdisc_set_netem(b.sock, QDISC_CHANGE, &b.root, &n, &err), err);
+	CHECK_OK(qdisc_set_netem(b.sock, QDISC_CHANGE, &b.root, &n, 0, &err), err);
 	netem_gilbert(&n, .01, 10, .001);
 	n.loss = 0;
-	CHECK_OK(qdisc_set_netem(b.sock, QDISC_CHANGE, &b.root, &n, &err), err);
+	CHECK_OK(qdisc_set_netem(b.sock, QDISC_CHANGE, &b.root, &n, 0, &err), err);
 	CHECK_OK(qdisc_delete(b.sock, &b.root, &err), err);
 	rtnl_close(b.sock);
 }
@@ -138,7 +138,7 @@ static void set_tbf(void)
 	CHECK(!strcmp(q.kind, "tbf") && q.tbf.rate == 125000 && q.tbf.peak == 250000);
 	/* another kind under its handle is refused, with the kernel's words */
 	b.root.handle = q.place.handle;
-	CHECK(qdisc_set_netem(b.sock, QDISC_CHANGE, &b.root, &everything, &err) < 0);
+	CHECK(qdisc_set_netem(b.sock, QDISC_CHANGE, &b.root, &everything, 0, &err) < 0);
 	CHECK(err.status == STATUS_MACHINE && strstr(err.text, "the kernel says: "));
 	CHECK(strstr(err.text, "Invalid qdisc name") || strstr(err.text, "mismatch"));
 	rtnl_close(b.sock);
@@ -155,7 +155,7 @@ static void set_seed(void)
 	const struct netem n = {.limit = 1000, .has_seed = true, .seed = 42};
 	struct error err = {0};
 	struct bench b = open_bench();
-	int r = qdisc_set_netem(b.sock, QDISC_ADD, &b.root, &n, &err);
+	int r = qdisc_set_netem(b.sock, QDISC_ADD, &b.root, &n, 0, &err);
 
 	CHECK(r == 0 || r == -EBADE);
 	if (r < 0) {
@@ -226,7 +226,7 @@ static void read_nothing(void)
 	CHECK(qdisc_read(b.sock, &b.root, &q, &err) == -ENODEV);
 	CHECK(err.status == STATUS_MACHINE && strstr(err.text, "No such device"));
 	err = (struct error){0};
-	CHECK(qdisc_set_netem(b.sock, QDISC_ADD, &b.root, &everything, &err) == -ENODEV);
+	CHECK(qdisc_set_netem(b.sock, QDISC_ADD, &b.root, &everything, 0, &err) == -ENODEV);
 	CHECK(strstr(err.text, "No such device"));
 	rtnl_close(b.sock);
 }
@@ -242,7 +242,7 @@ static void without_rights(void)
 	struct bench b = open_bench();
 
 	CHECK_OK(topology_drop_capabilities(&err), err);
-	CHECK(qdisc_set_netem(b.sock, QDISC_ADD, &b.root, &everything, &err) == -EPERM);
+	CHECK(qdisc_set_netem(b.sock, QDISC_ADD, &b.root, &everything, 0, &err) == -EPERM);
 	CHECK(err.status == STATUS_MACHINE && strstr(err.text, "CAP_NET_ADMIN"));
 	rtnl_close(b.sock);
 }
