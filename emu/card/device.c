@@ -21,8 +21,6 @@
 #define ATTRIBUTE_TSO_MAX_SEGS 60 /* IFLA_TSO_MAX_SEGS: Linux 5.19 */
 #define ATTRIBUTES 80
 #define QUEUE_LENGTH 1000 /* packets that an ifb holds while the stack is busy; 32 are usual */
-	1000 /* packets that an ifb holds while the stack is busy; its default is 32               \
-	      */
 
 static void begin(void *context)
 {
