@@ -95,21 +95,56 @@ struct lap {
 	int64_t start_ns, phase_ns, period_ns;
 };
 
-static int64_t trace_delay(
-	const struct link_trace_side *side, const struct lap *lap, int64_t *until)
-{
-	size_t i = delays_begun(side, lap->phase_ns), previous;
+/* Two probes with nothing heard between them: at and delay of the earlier and the later one. */
+struct span {
+	struct link_trace_delay from, to;
+};
 
-	if (i < side->n_delays)
-		narrow(until, later(lap->start_ns, side->delays[i].at_ns));
-	if (i > 0)
-		return side->delays[i - 1].delay_ns;
-	if (lap->start_ns == 0)
-		return side->delays[0].delay_ns;
-	previous = delays_begun(side, lap->phase_ns + lap->period_ns);
-	if (previous < side->n_delays)
-		narrow(until, later(lap->start_ns - lap->period_ns, side->delays[previous].at_ns));
-	return side->delays[previous ? previous - 1 : 0].delay_ns;
+static struct link_trace_delay delay_in_lap(
+	const struct link_trace_side *side, size_t i, int64_t start_ns)
+{
+	return (struct link_trace_delay){
+		later(start_ns, side->delays[i].at_ns), side->delays[i].delay_ns};
+}
+
+/* The later one is of the earlier one's lap, or the first of the next lap: whichever is sooner. */
+static void span_from(
+	struct span *s, const struct link_trace_side *side, size_t i, int64_t start_ns, int64_t period_ns)
+{
+	s->from = delay_in_lap(side, i, start_ns);
+	s->to = delay_in_lap(side, 0, later(start_ns, period_ns));
+	if (i + 1 < side->n_delays && later(start_ns, side->delays[i + 1].at_ns) < s->to.at_ns)
+		s->to = delay_in_lap(side, i + 1, start_ns);
+}
+
+/* Before anything was heard it is as at the first probe. */
+static void find_span(struct span *s, const struct link_trace_side *side, const struct lap *lap)
+{
+	size_t i = delays_begun(side, lap->phase_ns);
+	int64_t before_ns = lap->start_ns - lap->period_ns;
+
+	if (i > 0) {
+		span_from(s, side, i - 1, lap->start_ns, lap->period_ns);
+		return;
+	}
+	if (lap->start_ns == 0) {
+		s->from = s->to = delay_in_lap(side, 0, 0);
+		s->from.at_ns = 0;
+		return;
+	}
+	i = delays_begun(side, lap->phase_ns + lap->period_ns);
+	span_from(s, side, i ? i - 1 : 0, before_ns, lap->period_ns);
+}
+
+static void set_delay(struct link_state *s, const struct span *span, int64_t t, int64_t *least)
+{
+	int64_t rise = span->to.delay_ns - span->from.delay_ns;
+	int64_t length = span->to.at_ns - span->from.at_ns;
+
+	s->delay_ns = span->from.delay_ns +
+		      (int64_t)((__int128)rise * (t - span->from.at_ns) / length);
+	s->delay_slope = (double)rise / (double)length;
+	*least = rise < 0 ? span->to.delay_ns : span->from.delay_ns;
 }
 
 static bool trace_lost(const struct link_trace_side *side, const struct lap *lap, int64_t *until)
@@ -128,14 +163,18 @@ static bool trace_lost(const struct link_trace_side *side, const struct lap *lap
 }
 
 static void apply_trace(const struct link_trace *trace, enum direction which, int64_t t,
-	struct link_state *s, int64_t *until)
+	struct link_state *s, int64_t *least_delay, int64_t *until)
 {
 	const struct link_trace_side *side = &trace->side[which];
 	const struct lap lap = {t - t % trace->period_ns, t % trace->period_ns, trace->period_ns};
+	struct span span;
 
 	narrow(until, later(lap.start_ns, lap.period_ns));
-	if (side->n_delays)
-		s->delay_ns = trace_delay(side, &lap, until);
+	if (side->n_delays) {
+		find_span(&span, side, &lap);
+		narrow(until, span.to.at_ns);
+		set_delay(s, &span, t, least_delay);
+	}
 	if (trace_lost(side, &lap, until))
 		s->down = true;
 }
@@ -170,7 +209,7 @@ static int64_t queue_bytes(const struct link_direction *d, int64_t queue_ns, int
 static void state_at(const struct link_direction *d, enum direction which, int64_t t,
 	struct link_state *s, int64_t *until)
 {
-	int64_t queue_ns = d->queue_ns;
+	int64_t queue_ns = d->queue_ns, least_delay;
 	size_t i;
 
 	*s = d->base;
@@ -182,12 +221,13 @@ static void state_at(const struct link_direction *d, enum direction which, int64
 	for (i = 0; i < d->n_outages; i++)
 		s->down |= in_outage(&d->outages[i], t, until);
 	s->down |= in_windows(d->blackouts, d->n_blackouts, t, until);
+	least_delay = s->delay_ns;
 	if (d->trace)
-		apply_trace(d->trace, which, t, s, until);
+		apply_trace(d->trace, which, t, s, &least_delay, until);
 	if (queue_ns > 0)
 		s->queue_bytes = queue_bytes(d, queue_ns, s->rate_bps);
-	if (s->jitter_ns > s->delay_ns)
-		s->jitter_ns = s->delay_ns;
+	if (s->jitter_ns > least_delay)
+		s->jitter_ns = least_delay;
 }
 
 void link_at(const struct link_direction *d, enum direction which, int64_t t_ns,
@@ -195,10 +235,16 @@ void link_at(const struct link_direction *d, enum direction which, int64_t t_ns,
 {
 	*until_ns = TIME_NEVER;
 	state_at(d, which, t_ns < 0 ? 0 : t_ns, state, until_ns);
-	if (t_ns < 0 && state->down) {
+	if (t_ns < 0 && (state->down || state->delay_slope != 0)) {
 		state->down = false;
+		state->delay_slope = 0;
 		*until_ns = 0;
 	}
+}
+
+int64_t link_delay_after(const struct link_state *state, int64_t after_ns)
+{
+	return state->delay_ns + llround(state->delay_slope * (double)after_ns);
 }
 
 static int64_t slower(int64_t ns, double k)

@@ -31,12 +31,13 @@ enum drop_cause { DROP_QUEUE, DROP_RANDOM, DROP_BURST, DROP_OUTAGE, DROP_MEMORY,
 struct link_state {
 	int64_t rate_bps;    /* > 0; counts overhead_bytes per wire segment */
 	int64_t queue_bytes; /* > 0; tail-drop limit, resolved for rate_bps when given in time */
-	int64_t delay_ns;    /* one way, >= 0 */
+	int64_t delay_ns;    /* one way, >= 0; it may grow, see delay_slope */
 	int64_t jitter_ns;   /* uniform in delay +- jitter, order preserved; 0 <= jitter <= delay */
 	double loss;         /* independent loss per segment, 0 to 1 */
 	double burst_loss;   /* Gilbert-Elliott: mean loss, 0 to below 1; 0 is none */
 	double burst_length; /* Gilbert-Elliott: mean burst in segments, >= 1 */
 	bool down;           /* every segment whose serialisation ends now is lost (outage) */
+	double delay_slope;  /* ns by which delay_ns grows in a ns; not 0 in a trace only */
 };
 
 /* A step: from at_ns on, the fields in `set` have the values in `to`. */
@@ -66,9 +67,13 @@ struct link_outage {
 };
 
 /*
- * A recorded ping trace: the one-way delay from at_ns on (half the recorded round trip), and the
+ * A recorded ping trace: the one-way delay at at_ns (half the recorded round trip), and the
  * windows in which probes were lost. Played from start to end, then again (period_ns).
  * Shared by the profiles that use it, owned by whoever loaded it.
+ *
+ * Between two probes the delay goes straight from one's to the other's. Of probes that kept their
+ * order the second arrived no earlier than the first, and so does what is sent between them: the
+ * delay falls by at most what time passes, and nothing waits behind what was sent before.
  *
  * UP is by the time a probe was sent. DOWN is the same, seen by that probe on its way back: each
  * time is later by the one-way delay, so that a probe sent as the recorded one was meets the
@@ -113,15 +118,19 @@ const struct link_profile *link_catalogue(size_t i);
 const struct link_profile *link_catalogue_find(const char *name);
 
 /*
- * The state of a direction at t_ns of scenario time (before 0: as at 0, but nothing down), and in
- * *until_ns the time, later than t_ns, up to which it certainly stays so (TIME_NEVER if for
- * ever): ask again then, not per packet. which tells the direction's side of a trace.
+ * The state of a direction at t_ns of scenario time (before 0: as at 0, but nothing down and the
+ * delay at rest), and in *until_ns the time, later than t_ns, up to which it certainly stays so but
+ * for the slope of its delay (TIME_NEVER if for ever): ask again then, not per packet. which
+ * tells the direction's side of a trace.
  *
  * A queue given in time holds at least one full frame; jitter is at most the delay of the
- * moment. Costs a walk over the steps and binary searches in the rest.
+ * moment, in a trace the lesser of the two between which it is. Costs a walk over the steps and
+ * binary searches in the rest.
  */
 void link_at(const struct link_direction *d, enum direction which, int64_t t_ns,
 	struct link_state *state, int64_t *until_ns);
+/* The delay that a state, if it still holds, has come to after so long. */
+int64_t link_delay_after(const struct link_state *state, int64_t after_ns);
 
 /*
  * Makes a link k times slower (k >= 1): rates divided, delays, queues in time and the times of

@@ -157,6 +157,11 @@ static void wait_until(struct probes *p, int64_t at_ns, uint32_t *order)
 	}
 }
 
+static int64_t sending_ns(const struct probe_spec *spec, int64_t start_ns, int i)
+{
+	return spec->at_ns ? spec->at_ns[i] : start_ns + i * spec->gap_ns;
+}
+
 static int send_all(void *probes, int fd)
 {
 	struct probes *p = probes;
@@ -164,7 +169,7 @@ static int send_all(void *probes, int fd)
 	uint32_t order = 0;
 
 	for (int i = 0; i < p->spec.n; i++) {
-		wait_until(p, start_ns + i * p->spec.gap_ns, &order);
+		wait_until(p, sending_ns(&p->spec, start_ns, i), &order);
 		send_one(p, i);
 	}
 	wait_until(p, clock_now_ns() + p->spec.patience_ns, &order);
@@ -193,9 +198,10 @@ int probes_start(struct probes *p, const struct topology *t, const struct probe_
 
 int probes_finish(struct probes *p, struct error *err)
 {
-	int64_t until_ns = clock_now_ns() + p->spec.n * p->spec.gap_ns + p->spec.patience_ns;
+	int64_t until_ns = sending_ns(&p->spec, clock_now_ns(), p->spec.n - 1) + p->spec.patience_ns;
 	_free_ char *text = NULL;
-	int r = child_finish(&p->sender, &text, until_ns + 5 * NS_PER_S, "the probe", err);
+	int r = child_finish(&p->sender, &text, until_ns + 5 * NS_PER_S, p->spec.stop_fd,
+		"the probe", err);
 
 	child_kill(&p->reflector);
 	return r;

@@ -16,7 +16,9 @@ struct probe_spec {
 	int port;
 	int n;
 	int64_t gap_ns;	     /* between two of them */
+	const int64_t *at_ns; /* not NULL: when each is sent, monotonic; gap_ns is unused */
 	int64_t patience_ns; /* for the last one's answer */
+	const int *stop_fd;  /* as child_finish has it; NULL: nobody may end it */
 };
 
 /* Of one probe, CLOCK_REALTIME, since the kernel stamps with it; 0: did not happen. */

@@ -80,6 +80,7 @@ static int follow(struct follower *f, int site, enum direction d, int64_t t_ns, 
 	int r;
 
 	link_at(link, d, t_ns, &state, &line->until_ns);
+	stage_hold(&state, t_ns, &line->until_ns);
 	stage_make(&stage, &state, link->overhead_bytes, d == UP ? f->job->core_ns[site] : 0);
 	r = follower_apply(&f->job->gateways->site[site], d, &stage, &line->stage, err);
 	if (r == 0)

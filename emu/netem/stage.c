@@ -5,6 +5,7 @@
 
 #define DEVICE_OVERHEAD LINK_OVERHEAD_ETHERNET /* what a qdisc on veth counts by itself */
 #define BUCKET_NS (10 * NS_PER_MS) /* a tick of the slowest kernels, and of a busy machine */
+#define HOLD_NS (4 * NS_PER_MS) /* of a delay that moves: a call of the kernel each */
 #define LIMIT INT32_MAX /* netem's, in packets: what may be in flight is limited by the rate */
 
 static uint32_t fits(int64_t bytes)
@@ -51,6 +52,16 @@ void stage_make(
 		netem_gilbert(&s->netem, state->burst_loss, state->burst_length, state->loss);
 	else
 		s->netem.loss = netem_probability(state->loss);
+}
+
+void stage_hold(struct link_state *state, int64_t t_ns, int64_t *until_ns)
+{
+	if (state->delay_slope == 0)
+		return;
+	if (*until_ns > t_ns + HOLD_NS)
+		*until_ns = t_ns + HOLD_NS;
+	state->delay_ns = link_delay_after(state, (*until_ns - t_ns) / 2);
+	state->delay_slope = 0;
 }
 
 enum drop_cause stage_cause(const struct link_state *state)

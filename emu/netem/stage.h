@@ -27,5 +27,11 @@ struct stage {
 void stage_make(
 	struct stage *s, const struct link_state *state, int overhead_bytes, int64_t core_ns);
 
+/*
+ * A delay that moves, in steps: the kernel's stays as it was set. From t_ns until *until_ns, which
+ * becomes sooner, it is what it will be half-way.
+ */
+void stage_hold(struct link_state *state, int64_t t_ns, int64_t *until_ns);
+
 /* The cause to which netem's drops are counted while it is in this state. */
 enum drop_cause stage_cause(const struct link_state *state);

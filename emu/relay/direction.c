@@ -183,11 +183,14 @@ int64_t direction_delay(struct direction_line *d, int64_t at_ns)
 {
 	const struct link_state *s = &d->leaving.state;
 	uint64_t packet = d->packet++;
+	int64_t delay_ns;
 	double u;
 
 	cursor_seek(&d->leaving, d, at_ns);
+	delay_ns = at_ns > d->leaving.from_ns ? link_delay_after(s, at_ns - d->leaving.from_ns)
+					      : s->delay_ns;
 	if (s->jitter_ns == 0)
-		return s->delay_ns;
+		return delay_ns;
 	u = random_unit(d->seed, d->entity, RANDOM_JITTER, packet);
-	return s->delay_ns + (int64_t)((2 * u - 1) * (double)s->jitter_ns);
+	return delay_ns + (int64_t)((2 * u - 1) * (double)s->jitter_ns);
 }

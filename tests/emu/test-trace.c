@@ -117,6 +117,33 @@ static void order_is_kept(void **state)
 	link_trace_free(t);
 }
 
+/*
+ * Sent every 10 ms, back at 40, 46, 47 and 70 ms: in order. So is what is sent between them, and in
+ * proportion: at 15 ms half-way between 36 and 27 ms. As a step, what is sent before 20 ms at
+ * 36 ms would hold up all that is sent until 29 ms.
+ */
+static void nothing_waits_between_probes(void **state)
+{
+	struct link_trace *t = parse("relative,rtt\n0,40\n0.01,36\n0.02,27\n0.03,40\n0.04,40\n");
+	const struct link_direction link = {.base.rate_bps = 1000000000, .trace = t};
+	struct link_state s;
+	int64_t until, before = 0;
+
+	for (int64_t sent = 0; sent <= 30 * MS; sent += MS / 8) {
+		int64_t there, back;
+
+		link_at(&link, UP, sent, &s, &until);
+		there = sent + s.delay_ns;
+		link_at(&link, DOWN, there, &s, &until);
+		back = there + s.delay_ns;
+		assert_true(back >= before);
+		if (sent == 15 * MS)
+			assert_int_equal(back - sent, 31500 * NS_PER_US);
+		before = back;
+	}
+	link_trace_free(t);
+}
+
 static void refusals(void **state)
 {
 	static const struct {
@@ -379,6 +406,7 @@ int main(void)
 		cmocka_unit_test(times_of_replies),
 		cmocka_unit_test(late_is_not_lost),
 		cmocka_unit_test(order_is_kept),
+		cmocka_unit_test(nothing_waits_between_probes),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(a_nul_in_the_text),
 		cmocka_unit_test(too_many_rows),

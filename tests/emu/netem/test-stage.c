@@ -46,6 +46,28 @@ static void test_short_queues(void **state)
 	assert_int_equal(s.frame_overhead, 24);
 }
 
+/* A delay that moves by a tenth of the time: in steps of 4 ms, each as it is half-way. */
+static void test_moving_delay(void **state)
+{
+	struct link_state moving = plain, still = plain;
+	int64_t until = 100 * MS;
+
+	moving.delay_slope = 0.1;
+	stage_hold(&moving, 50 * MS, &until);
+	assert_int_equal(until, 54 * MS);
+	assert_int_equal(moving.delay_ns, 15 * MS + MS / 5);
+	assert_true(moving.delay_slope == 0);
+	moving.delay_slope = -1;
+	until = 52 * MS;
+	stage_hold(&moving, 50 * MS, &until);
+	assert_int_equal(until, 52 * MS);
+	assert_int_equal(moving.delay_ns, 14 * MS + MS / 5);
+	until = 100 * MS;
+	stage_hold(&still, 50 * MS, &until);
+	assert_int_equal(until, 100 * MS);
+	assert_int_equal(still.delay_ns, 15 * MS);
+}
+
 /* Slower than a byte a second, and a queue that 32 bits do not hold. */
 static void test_extremes(void **state)
 {
@@ -91,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rate_and_queue),
 		cmocka_unit_test(test_short_queues),
+		cmocka_unit_test(test_moving_delay),
 		cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_loss),
 	};
