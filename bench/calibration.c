@@ -28,12 +28,14 @@ static void plan_link(struct link_plan *plan, const struct link_profile *link, d
 }
 
 int calibration_of_link(struct calibration *out, const struct link_profile *link, double dilation,
-	const struct backend *backend, const struct calibrate_effort *effort, struct error *err)
+	const struct backend *backend, const struct calibrate_effort *effort, const int *stop_fd,
+	struct error *err)
 {
 	_free_ struct link_plan *plan = memory_zero(1, sizeof *plan);
 	const struct calibrate_setup setup = {.backend = backend,
 		.plan = plan,
 		.effort = effort,
+		.stop_fd = stop_fd,
 		.n_sites = 2,
 		.names = {"link", "peer"},
 		.n_ways = 1,
@@ -73,12 +75,14 @@ static void choose_ways(struct calibrate_setup *setup, const struct scenario *s)
 }
 
 int calibration_of_scenario(struct calibration *out, const struct scenario *s,
-	const struct link_plan *plan, const struct backend *backend, struct error *err)
+	const struct link_plan *plan, const struct backend *backend, const int *stop_fd,
+	struct error *err)
 {
 	struct calibrate_setup setup = {.backend = backend,
 		.plan = plan,
 		.effort = s->calibration == CALIBRATION_FULL ? &calibrate_usual
 							     : &calibrate_brief,
+		.stop_fd = stop_fd,
 		.n_sites = s->n_sites};
 
 	for (int i = 0; i < s->n_sites; i++)

@@ -224,8 +224,11 @@ static int run_live(struct stage *st, struct error *err)
 	return 0;
 }
 
-/* On links of its own, before the run's are there. An instrument that fails is no reason to stop. */
-static void calibrate_links(struct stage *st, struct record_case *c)
+/*
+ * On links of its own, before the run's are there. An instrument that fails is no reason to stop;
+ * the user's wish is (-EINTR).
+ */
+static int calibrate_links(struct stage *st, struct record_case *c, struct error *stopped)
 {
 	const struct scenario *s = st->scenario;
 	const char *folder = folder_path(st->context->folder);
@@ -234,14 +237,19 @@ static void calibrate_links(struct stage *st, struct record_case *c)
 				  : memory_format("%s/probes.csv", folder);
 	struct calibration calibration;
 	struct error err = {0};
+	int r;
 
 	c->calibration = memory_string(s->calibration == CALIBRATION_OFF    ? "off"
 				       : s->calibration == CALIBRATION_FULL ? "full"
 									    : "short");
 	if (s->calibration == CALIBRATION_OFF)
-		return;
+		return 0;
 	progress_say(st->context->progress, "measuring the links");
-	if (calibration_of_scenario(&calibration, s, &st->links, st->context->backend, &err) < 0) {
+	r = calibration_of_scenario(&calibration, s, &st->links, st->context->backend,
+		&st->context->signal_fd, &err);
+	if (r == -EINTR)
+		error_set(stopped, r, STATUS_INVALID, "interrupted while the links were measured");
+	else if (r < 0) {
 		cleanup_free(&c->calibration);
 		c->calibration = memory_string("unavailable");
 		record_note(c, "the links could not be calibrated: %s", err.text);
@@ -249,6 +257,7 @@ static void calibrate_links(struct stage *st, struct record_case *c)
 	calibration_record(c, &calibration, s);
 	calibration_write(&calibration, path);
 	calibration_release(&calibration);
+	return r == -EINTR ? r : 0;
 }
 
 static void record_case_of(struct stage *st, struct record_case *c, const struct error *err)
@@ -301,8 +310,9 @@ int case_run(struct record_case *c, const struct scenario *s, const struct case_
 		&st.faults);
 	links_make(&st.links, s, st.faults, st.n_faults);
 	verdict_plan(c, s, &st.plan);
-	calibrate_links(&st, c);
-	r = set_up(&st, err);
+	r = calibrate_links(&st, c, err);
+	if (!r)
+		r = set_up(&st, err);
 	if (r >= 0) {
 		st.observation = (struct observation){
 			.scenario = s,

@@ -168,9 +168,14 @@ void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const str
 		.cwnd_segments = (double)tcp->cwnd_segments,
 		.retransmits = (double)tcp->retransmits,
 		.delivery_bps = (double)tcp->delivery_bps,
+		.busy_s = seconds(tcp->busy_ns),
+		.window_limited_s = seconds(tcp->window_limited_ns),
+		.buffer_limited_s = seconds(tcp->buffer_limited_ns),
 	};
 
 	o->retransmits[participant][peer] = tcp->retransmits;
+	o->held_up[participant][peer] = (struct held_up){
+		tcp->busy_ns, tcp->window_limited_ns, tcp->buffer_limited_ns};
 	if (!o->folder)
 		return;
 	participant_name(o->scenario, participant, name);

@@ -40,6 +40,10 @@ struct observation {
 	int64_t still_ns[PARTICIPANTS_MAX]; /* its agent did not run, in all */
 	int64_t t0_ns;                 /* CLOCK_MONOTONIC of time zero, for the links' counters */
 	uint64_t retransmits[PARTICIPANTS_MAX][PARTICIPANTS_MAX];
+	/* by participant and peer, of the connections that they have now; see struct tcp_sample */
+	struct held_up {
+		int64_t busy_ns, window_ns, buffer_ns;
+	} held_up[PARTICIPANTS_MAX][PARTICIPANTS_MAX];
 	struct wire_meter wire[SITES_MAX][DIRECTIONS];
 	int64_t last_tick_ns;
 };

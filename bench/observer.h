@@ -49,6 +49,11 @@ struct tcp_sample {
 	uint64_t cwnd_segments;	    /* sum over connections */
 	uint64_t retransmits;	    /* total so far, sum over connections */
 	uint64_t delivery_bps;	    /* sum of the kernel's delivery rate estimates */
+	/*
+	 * So far, sums over connections: how long there was something to send or unacknowledged; how
+	 * much of that the peer's window, or the send buffer, and not the network held it up.
+	 */
+	int64_t busy_ns, window_limited_ns, buffer_limited_ns;
 };
 
 /* What a participant put on the link and took from it. */

@@ -1,7 +1,7 @@
 /*
- * A run. Signals are taken through a descriptor that every case polls: they are blocked in the
- * program and in all its children, so that Ctrl-C on a terminal, which reaches the whole
- * process group, ends the run in order and kills neither the relay nor an agent.
+ * A run. Signals are taken through a descriptor that every case polls, and whoever measures: they
+ * are blocked in the program and in all its children, so that Ctrl-C on a terminal, which reaches
+ * the whole process group, ends the run in order and kills neither the relay nor an agent.
  */
 #include "bench/run.h"
 
@@ -9,8 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/units.h"
@@ -20,6 +18,7 @@
 #include "bench/model/fleet.h"
 #include "bench/plan.h"
 #include "bench/progress.h"
+#include "bench/signals.h"
 #include "emu/measure/machine.h"
 #include "results/report.h"
 
@@ -91,38 +90,6 @@ static void say_passed_over(
 	if (passed_over->status != STATUS_HOLDS)
 		progress_say(progress, "engine %s, not netem: %.*s", engine,
 			(int)strcspn(passed_over->text, "\n"), passed_over->text);
-}
-
-static int take_signals(struct error *err)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd >= 0 ? fd : error_sys(err, -errno, "signalfd");
-}
-
-/* What came is taken out first; another Ctrl-C, while charts are drawn, ends the program. */
-static void give_signals_back(int fd)
-{
-	struct signalfd_siginfo taken;
-	sigset_t set;
-
-	while (read(fd, &taken, sizeof taken) > 0)
-		;
-	close(fd);
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* What names the folder says nothing of a simulated run. */
@@ -307,9 +274,12 @@ static int prepare_machine(const struct scenario_file *file, struct error *err)
 	return r < 0 ? r : check_machine(file, err);
 }
 
-/* `dilation: auto`: the least with which this machine carries what all sites together send. */
-static int choose_dilation(const struct scenario_file *file, const struct backend *backend,
-	struct progress *progress, struct error *err)
+/*
+ * `dilation: auto`: the least with which this machine carries what all sites together send. -EINTR:
+ * the user wants the end.
+ */
+static int choose_dilation(const struct scenario_file *file, const struct case_context *context,
+	struct error *err)
 {
 	struct machine machine = {0};
 	char carries[32], sends[32];
@@ -322,10 +292,11 @@ static int choose_dilation(const struct scenario_file *file, const struct backen
 		if (!s->dilation_auto)
 			continue;
 		s->dilation_auto = false;
-		if (!backend) /* simulated time is never late */
+		if (!context->backend) /* simulated time is never late */
 			continue;
 		if (machine.tcp_bps <= 0)
-			r = machine_measure(&machine, backend, err);
+			r = machine_measure(
+				&machine, context->backend, &context->signal_fd, err);
 		if (r < 0)
 			break;
 		plan_make(&plan, s);
@@ -334,10 +305,42 @@ static int choose_dilation(const struct scenario_file *file, const struct backen
 			false);
 		quantity_format(sends, sizeof sends, QUANTITY_RATE, (int64_t)plan.aggregate_bps,
 			false);
-		progress_say(progress, "dilation %g: all sites together send %s, this machine carries %s",
+		progress_say(context->progress,
+			"dilation %g: all sites together send %s, this machine carries %s",
 			s->dilation, sends, carries);
 	}
+	if (r == -EINTR) {
+		*err = (struct error){0};
+		error_set(err, r, STATUS_INVALID,
+			"interrupted while this machine was measured: nothing was run");
+	}
 	return r;
+}
+
+/* Signals are given back before charts are drawn: another Ctrl-C then ends the program. */
+static int run_and_record(struct record **out, char **path, const struct scenario_file *file,
+	const struct run_options *options, struct case_context *context, struct error *err)
+{
+	struct record *record;
+	int r, drawn;
+
+	r = choose_dilation(file, context, err);
+	if (r < 0)
+		return r;
+	record = describe(file, options, context->backend);
+	r = open_folder(&context->folder, file, record, options->out, err);
+	if (r < 0) {
+		record_free(record);
+		return r;
+	}
+	r = run_cases(record, file, context, err);
+	*path = memory_string(folder_path(context->folder));
+	folder_free(context->folder);
+	signals_give_back(context->signal_fd);
+	context->signal_fd = -1;
+	drawn = draw(*path, record, context->progress, err);
+	*out = record;
+	return r < 0 ? r : drawn;
 }
 
 int run_scenario(struct record **out, char **path, const struct scenario_file *file,
@@ -346,35 +349,21 @@ int run_scenario(struct record **out, char **path, const struct scenario_file *f
 	struct progress progress;
 	struct case_context context = {.progress = &progress, .signal_fd = -1};
 	struct error passed_over = {0};
-	struct record *record;
-	int r, drawn;
+	int r;
 
 	r = choose(&context.backend, file, options->engine, &passed_over, err);
+	signal(SIGPIPE, SIG_IGN);
 	if (r >= 0)
-		r = context.signal_fd = take_signals(err);
+		r = context.signal_fd = signals_take(err);
 	if (r >= 0 && context.backend)
 		r = prepare_machine(file, err);
-	if (r < 0)
-		return r;
-	progress_begin(&progress, stderr, options->quiet);
-	if (context.backend)
-		say_passed_over(&progress, context.backend->name, &passed_over);
-	r = choose_dilation(file, context.backend, &progress, err);
-	if (r < 0)
-		return r;
-	record = describe(file, options, context.backend);
-	r = open_folder(&context.folder, file, record, options->out, err);
-	if (r < 0) {
-		record_free(record);
-		return r;
+	if (r >= 0) {
+		progress_begin(&progress, stderr, options->quiet);
+		if (context.backend)
+			say_passed_over(&progress, context.backend->name, &passed_over);
+		r = run_and_record(out, path, file, options, &context, err);
+		progress_end(&progress);
 	}
-	r = run_cases(record, file, &context, err);
-	*path = memory_string(folder_path(context.folder));
-	folder_free(context.folder);
-	if (context.signal_fd >= 0)
-		give_signals_back(context.signal_fd);
-	drawn = draw(*path, record, &progress, err);
-	progress_end(&progress);
-	*out = record;
-	return r < 0 ? r : drawn;
+	signals_give_back(context.signal_fd);
+	return r;
 }

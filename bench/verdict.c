@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "bench/held_up.h"
 #include "bench/links.h"
 
 /* Limits of what still counts as the link that was asked for; source: docs/fidelity.md. */
@@ -312,6 +313,7 @@ static void judge_fidelity(struct record_case *c, const struct observation *o,
 	judge_checks(c);
 	judge_captures(c);
 	judge_headroom(c, o->scenario);
+	held_up_judge(c, o);
 }
 
 /* The first of some faults, for a sentence. */

@@ -34,7 +34,7 @@ static const struct {
 	[SAMPLES] = {"samples.csv", "case,t_s,site,direction,wire_bps,limit_bps,delivered_bps,"
 				    "drop_segments,delay_s,down\n"},
 	[TCP] = {"tcp.csv", "case,t_s,participant,peer,rtt_s,min_rtt_s,cwnd_segments,retransmits,"
-			    "delivery_bps\n"},
+			    "delivery_bps,busy_s,window_limited_s,buffer_limited_s\n"},
 	[EVENTS] = {"events.csv", "case,t_s,participant,event,a,b,c,amount\n"},
 };
 
@@ -301,6 +301,9 @@ void folder_tcp(struct folder *f, const struct folder_tcp *s)
 	row_number(&r, s->cwnd_segments);
 	row_number(&r, s->retransmits);
 	row_number(&r, s->delivery_bps);
+	row_number(&r, s->busy_s);
+	row_number(&r, s->window_limited_s);
+	row_number(&r, s->buffer_limited_s);
 	row_end(&r, f->tables[TCP]);
 }
 

@@ -52,6 +52,7 @@ struct folder_tcp {
 	double t_s;
 	const char *participant, *peer;
 	double rtt_s, min_rtt_s, cwnd_segments, retransmits, delivery_bps;
+	double busy_s, window_limited_s, buffer_limited_s;
 };
 struct folder_event {
 	int case_index;

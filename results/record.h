@@ -122,6 +122,7 @@ struct record_case {
 	double idle_rtt_s, idle_rtt_expected_s;   /* the pair with the largest difference */
 	double lateness_p99_s, relay_cpu, prune_called, retransmits;
 	double agents_cpu, softirq, saturated, waited; /* processors; shares of the time */
+	double window_limited, buffer_limited; /* TCP between the pair most held up by its ends */
 	char *calibration;      /* "short", "full", "off", "unavailable"; NULL: there was no link */
 	size_t n_checks;
 	struct record_check *checks;

@@ -172,6 +172,8 @@ static const struct field fidelity_schema[] = {
 	VALUE(record_case, FIELD_NUMBER, "softirq_cpu", softirq),
 	VALUE(record_case, FIELD_NUMBER, "saturated", saturated),
 	VALUE(record_case, FIELD_NUMBER, "waited", waited),
+	VALUE(record_case, FIELD_NUMBER, "window_limited", window_limited),
+	VALUE(record_case, FIELD_NUMBER, "buffer_limited", buffer_limited),
 	VALUE(record_case, FIELD_TEXT, "calibration", calibration),
 	LIST(record_case, "checks", checks, n_checks, record_check, record_check_schema, 10000,
 		false),

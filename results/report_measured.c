@@ -184,6 +184,10 @@ void report_fidelity(FILE *out, const struct record_case *c)
 	compared(out, "Time in which no processor was idle", show_percent(c->saturated), none, "");
 	compared(out, "Longest wait for a processor, of any agent", show_percent(c->waited), none,
 		"of the time; above 15 % the machine set the pace");
+	compared(out, "TCP held up by a receiver's window", show_percent(c->window_limited), none,
+		"of the time with something to send, the worst pair; up to 20 %");
+	compared(out, "TCP held up by a send buffer", show_percent(c->buffer_limited), none,
+		"likewise");
 	payload_rows(out, c);
 	compared(out, "Segments sent again by TCP", show(QUANTITY_COUNT, c->retransmits), none, "");
 	compared(out, "Receive queues pruned by TCP", show(QUANTITY_COUNT, c->prune_called),

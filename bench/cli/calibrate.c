@@ -15,6 +15,7 @@
 #include "bench/calibration.h"
 #include "bench/cli/command.h"
 #include "bench/run.h"
+#include "bench/signals.h"
 #include "results/show.h"
 
 static const char calibrate_help[] =
@@ -26,8 +27,8 @@ static const char calibrate_help[] =
 	"Measures each direction of a link by itself: of a profile of the catalogue, or of every link\n"
 	"that a scenario's sites have, as they are at time zero. One-way delay and round trip by\n"
 	"time-stamped probes, loss with its 99 % interval, rates by saturating flows of libiperf, the\n"
-	"delay of a full queue. Exit status 0 when all that was measured holds, 4 when something is\n"
-	"off.\n\n"
+	"delay of a full queue. Exit status 0 when all that was measured holds, 4 when something is off or\n"
+	"it was interrupted: then it prints what had been measured.\n\n"
 	"Examples:\n"
 	"  narrowlink calibrate fibre-national-1g\n"
 	"  narrowlink calibrate geo-10g --dilation 20\n"
@@ -35,6 +36,7 @@ static const char calibrate_help[] =
 
 struct calibrate_options {
 	const char *engine;
+	int signal_fd;
 	const struct calibrate_effort *effort;
 	bool json;
 };
@@ -128,7 +130,7 @@ static int calibrate_link(const struct link_profile *link, double dilation,
 		return error_set(err, -EINVAL, STATUS_INPUT,
 			"--engine %s: there are no links to measure; write auto, netem or relay",
 			o->engine);
-	r = calibration_of_link(&c, link, dilation, backend, o->effort, err);
+	r = calibration_of_link(&c, link, dilation, backend, o->effort, &o->signal_fd, err);
 	for (size_t i = 0; i < c.n_checks && o->json; i++)
 		json_array_append_new(all, check_json(link->name, &c.checks[i]));
 	if (!o->json)
@@ -225,6 +227,9 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 	if (optind != argc - 1)
 		return command_usage(
 			&command_calibrate, err, "it takes one scenario file or profile");
+	o.signal_fd = signals_take(err);
+	if (o.signal_fd < 0)
+		return err->status;
 	all = json_array();
 	r = measure(argv[optind], dilation, &o, all, &off, err);
 	if (o.json && (!r || json_array_size(all))) {
@@ -232,6 +237,7 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 		putchar('\n');
 	}
 	json_decref(all);
+	signals_give_back(o.signal_fd);
 	return r < 0 ? err->status : off ? STATUS_INVALID : STATUS_HOLDS;
 }
 

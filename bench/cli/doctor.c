@@ -188,7 +188,7 @@ static int try_headroom(struct error *err)
 	int r = topology_isolate(err);
 
 	if (!r)
-		r = machine_measure(&m, &backend_relay, err);
+		r = machine_measure(&m, &backend_relay, NULL, err);
 	if (r < 0)
 		return r;
 	quantity_format(rate, sizeof rate, QUANTITY_RATE, (int64_t)m.tcp_bps, false);

@@ -231,6 +231,9 @@ static void undilate(struct tcp_sample *tcp, double dilation)
 	tcp->rtt_ns = (int64_t)((double)tcp->rtt_ns / dilation);
 	tcp->min_rtt_ns = (int64_t)((double)tcp->min_rtt_ns / dilation);
 	tcp->delivery_bps = (uint64_t)((double)tcp->delivery_bps * dilation);
+	tcp->busy_ns = (int64_t)((double)tcp->busy_ns / dilation);
+	tcp->window_limited_ns = (int64_t)((double)tcp->window_limited_ns / dilation);
+	tcp->buffer_limited_ns = (int64_t)((double)tcp->buffer_limited_ns / dilation);
 }
 
 static void sample_due(struct loop_timer *timer)

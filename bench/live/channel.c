@@ -283,5 +283,8 @@ bool channel_info(const struct channel *c, struct tcp_sample *sum)
 	sum->cwnd_segments += info.tcpi_snd_cwnd;
 	sum->retransmits += info.tcpi_total_retrans;
 	sum->delivery_bps += 8 * info.tcpi_delivery_rate;
+	sum->busy_ns += (int64_t)info.tcpi_busy_time * NS_PER_US;
+	sum->window_limited_ns += (int64_t)info.tcpi_rwnd_limited * NS_PER_US;
+	sum->buffer_limited_ns += (int64_t)info.tcpi_sndbuf_limited * NS_PER_US;
 	return true;
 }

@@ -100,6 +100,7 @@ static struct probe_spec idle_spec(const struct work *w, int way)
 		.n = n < 10 ? 10 : (int)n,
 		.gap_ns = (int64_t)(NS_PER_S / per_s),
 		.patience_ns = round_trip_ns(w, way) + SLACK_NS,
+		.stop_fd = w->setup->stop_fd,
 	};
 }
 
@@ -254,6 +255,7 @@ static struct flow_spec flow_spec(const struct work *w, int way, const struct ch
 		.measure_ns = w->setup->effort->measure_ns,
 		.patience_ns =
 			10 * (round_trip_ns(w, way) + (int64_t)(path_queue_s(x->path) * NS_PER_S)),
+		.stop_fd = w->setup->stop_fd,
 	};
 }
 

@@ -32,6 +32,7 @@ struct calibrate_setup {
 	int n_sites;
 	const char *names[SITES_MAX];
 	const struct calibrate_effort *effort;
+	const int *stop_fd; /* not NULL: readable when the user wants the end */
 	int n_ways;
 	struct calibrate_way ways[SITES_MAX];
 };
@@ -51,8 +52,8 @@ struct calibration {
 
 /*
  * Measures. The process must be isolated (topology_isolate). The calibration is the caller's to
- * release, whatever is returned: what was measured
- * before an error is in it. An error is one line: an instrument failed, not the link.
+ * release, whatever is returned: what was measured before an error is in it. An error is one
+ * line: an instrument failed, not the link; or it was interrupted (-EINTR, STATUS_INVALID).
  */
 int calibrate(struct calibration *out, const struct calibrate_setup *setup, struct error *err);
 void calibration_release(struct calibration *c);

@@ -212,7 +212,7 @@ static int await_open(struct device *d, struct error *err)
 
 		if (waitid(P_PID, (id_t)d->child.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 			info.si_pid)
-			return child_finish(&d->child, &text, until_ns, what, err);
+			return child_finish(&d->child, &text, until_ns, NULL, what, err);
 		nanosleep(&(struct timespec){0, NS_PER_MS}, NULL);
 	}
 	return 0;
@@ -286,7 +286,7 @@ int capture_finish(struct capture *c, struct error *err)
 		_free_ char *text = NULL, *what = memory_format("the capture at %s",
 						  c->topology->sites[d->site].name);
 
-		r = child_finish(&d->child, &text, until_ns, what, err);
+		r = child_finish(&d->child, &text, until_ns, NULL, what, err);
 	}
 	return r;
 }

@@ -89,10 +89,11 @@ int child_start(struct child *c, const struct topology *t, int site, int (*prepa
 	return 0;
 }
 
-/* 0 at the end of file, -ETIMEDOUT, or a negative errno. */
-static int read_until(int fd, char *text, size_t *n, int64_t deadline_ns)
+/* 0 at the end of file, -ETIMEDOUT, -EINTR when stop_fd says so, or another negative errno. */
+static int read_until(int fd, char *text, size_t *n, int64_t deadline_ns, const int *stop_fd)
 {
-	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct pollfd p[] = {{.fd = fd, .events = POLLIN},
+		{.fd = stop_fd ? *stop_fd : -1, .events = POLLIN}};
 
 	for (;;) {
 		int64_t left_ns = deadline_ns - clock_now_ns();
@@ -100,8 +101,10 @@ static int read_until(int fd, char *text, size_t *n, int64_t deadline_ns)
 
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
-		if (poll(&p, 1, (int)(left_ns / NS_PER_MS) + 1) <= 0)
+		if (poll(p, 2, (int)(left_ns / NS_PER_MS) + 1) <= 0)
 			continue;
+		if (p[1].revents)
+			return -EINTR;
 		got = read(fd, text + *n, TEXT_MAX - *n);
 		if (got < 0 && errno != EINTR)
 			return -errno;
@@ -124,15 +127,17 @@ static int judge_end(int status, const char *text, const char *what, struct erro
 	return 0;
 }
 
-int child_finish(struct child *c, char **out, int64_t deadline_ns, const char *what,
-	struct error *err)
+int child_finish(struct child *c, char **out, int64_t deadline_ns, const int *stop_fd,
+	const char *what, struct error *err)
 {
 	_free_ char *text = memory_zero(TEXT_MAX + 1, 1);
 	size_t n = 0;
-	int status, r = read_until(c->fd, text, &n, deadline_ns);
+	int status, r = read_until(c->fd, text, &n, deadline_ns, stop_fd);
 
 	if (r < 0) {
 		child_kill(c);
+		if (r == -EINTR)
+			return error_set(err, r, STATUS_INVALID, "interrupted");
 		if (r == -ETIMEDOUT)
 			return error_set(err, r, STATUS_MACHINE,
 				"%s did not end in time and was stopped", what);

@@ -26,10 +26,11 @@ int child_start(struct child *c, const struct topology *t, int site, int (*prepa
 
 /*
  * Reads what it says until it ends, at deadline_ns (monotonic) at the latest, and reaps it. *text
- * is the caller's to free, and set on success only. -ETIMEDOUT: it was killed; -ECHILD: it ended
+ * is the caller's to free, and set on success only. -ETIMEDOUT: it was killed; -EINTR: likewise, as
+ * stop_fd, if not NULL, became readable: the user wants the end (STATUS_INVALID); -ECHILD: it ended
  * badly, with the text's first line in err if there is one. what is for the message.
  */
-int child_finish(struct child *c, char **text, int64_t deadline_ns, const char *what,
-	struct error *err);
+int child_finish(struct child *c, char **text, int64_t deadline_ns, const int *stop_fd,
+	const char *what, struct error *err);
 
 void child_kill(struct child *c); /* and reaps it; nothing if there is none */

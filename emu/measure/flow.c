@@ -61,7 +61,7 @@ static int await_server(struct flow *f, const struct topology *t, struct error *
 		return 0;
 	if (r < 0)
 		return r;
-	r = child_finish(&f->server, &text, until_ns, "the receiving libiperf", err);
+	r = child_finish(&f->server, &text, until_ns, f->spec.stop_fd, "the receiving libiperf", err);
 	return r < 0 ? r : error_set(err, -EIO, STATUS_MACHINE, "the receiving libiperf ended early");
 }
 
@@ -188,10 +188,13 @@ int flow_read(const char *server_json, const char *client_json, const struct flo
 int flow_finish(struct flow *f, struct flow_result *out, struct error *err)
 {
 	_free_ char *server = NULL, *client = NULL;
-	int r = child_finish(&f->client, &client, f->deadline_ns, "the sending libiperf", err);
+	const int *stop_fd = f->spec.stop_fd;
+	int r = child_finish(
+		&f->client, &client, f->deadline_ns, stop_fd, "the sending libiperf", err);
 
 	if (!r)
-		r = child_finish(&f->server, &server, f->deadline_ns, "the receiving libiperf", err);
+		r = child_finish(
+			&f->server, &server, f->deadline_ns, stop_fd, "the receiving libiperf", err);
 	if (!r)
 		r = flow_read(server, client, &f->spec, out, err);
 	flow_stop(f);

@@ -20,6 +20,7 @@ struct flow_spec {
 	int64_t settle_ns;    /* of the receiver's time: not counted (slow start, filling a queue) */
 	int64_t measure_ns;   /* counted after it */
 	int64_t patience_ns;  /* beyond both, until it is given up: ten round trips */
+	const int *stop_fd;   /* as child_finish has it; NULL: nobody may end it */
 };
 
 struct flow_result {

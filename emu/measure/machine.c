@@ -30,14 +30,16 @@ static void make_plan(struct link_plan *plan)
 	plan->core_delay_ns[0][1] = plan->core_delay_ns[1][0] = DELAY_NS;
 }
 
-static int lateness(const struct topology *t, double *out, struct error *err)
+static int lateness(
+	const struct topology *t, const int *stop_fd, double *out, struct error *err)
 {
 	const struct probe_spec spec = {.from = 0,
 		.to = 1,
 		.port = PORT,
 		.n = PROBES,
 		.gap_ns = GAP_NS,
-		.patience_ns = 100 * NS_PER_MS};
+		.patience_ns = 100 * NS_PER_MS,
+		.stop_fd = stop_fd};
 	struct probe_summary s;
 	struct probes p;
 	int r = probes_start(&p, t, &spec, err);
@@ -54,7 +56,8 @@ static int lateness(const struct topology *t, double *out, struct error *err)
 }
 
 /* Payload bit/s that arrive. */
-static int capacity(const struct topology *t, bool udp, double *out, struct error *err)
+static int capacity(const struct topology *t, bool udp, const int *stop_fd, double *out,
+	struct error *err)
 {
 	const struct flow_spec spec = {.from = 0,
 		.to = 1,
@@ -64,7 +67,8 @@ static int capacity(const struct topology *t, bool udp, double *out, struct erro
 		.rate_bps = udp ? UNLIMITED_BPS : 0,
 		.settle_ns = 300 * NS_PER_MS,
 		.measure_ns = 600 * NS_PER_MS,
-		.patience_ns = NS_PER_S};
+		.patience_ns = NS_PER_S,
+		.stop_fd = stop_fd};
 	struct flow_result result;
 	struct flow flow;
 	int r = flow_start(&flow, t, &spec, err);
@@ -76,7 +80,8 @@ static int capacity(const struct topology *t, bool udp, double *out, struct erro
 	return r;
 }
 
-int machine_measure(struct machine *out, const struct backend *backend, struct error *err)
+int machine_measure(struct machine *out, const struct backend *backend, const int *stop_fd,
+	struct error *err)
 {
 	static const struct topology_tcp tcp = {.receive_buffer = BUFFER, .send_buffer = BUFFER};
 	static const char *const names[] = {"one", "two"};
@@ -91,11 +96,11 @@ int machine_measure(struct machine *out, const struct backend *backend, struct e
 	if (!r)
 		r = backend->up(&run, t, plan, err);
 	if (!r)
-		r = lateness(t, &m.late_p99_s, err);
+		r = lateness(t, stop_fd, &m.late_p99_s, err);
 	if (!r)
-		r = capacity(t, false, &tcp_bps, err);
+		r = capacity(t, false, stop_fd, &tcp_bps, err);
 	if (!r)
-		r = capacity(t, true, &udp_bps, err);
+		r = capacity(t, true, stop_fd, &udp_bps, err);
 	backend->down(run);
 	topology_down(t);
 	m.tcp_bps = tcp_bps * (LINK_MTU + LINK_OVERHEAD_ETHERNET) / SEGMENT;

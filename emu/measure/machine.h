@@ -13,8 +13,12 @@ struct machine {
 	double late_p99_s; /* of packets against their due time on an idle 5 ms link */
 };
 
-/* The process must be isolated. STATUS_MACHINE when an instrument fails. */
-int machine_measure(struct machine *out, const struct backend *backend, struct error *err);
+/*
+ * The process must be isolated. STATUS_MACHINE when an instrument fails; -EINTR when stop_fd, if not
+ * NULL, is readable: the user wants the end.
+ */
+int machine_measure(struct machine *out, const struct backend *backend, const int *stop_fd,
+	struct error *err);
 
 /*
  * The least whole factor by which a scenario that sends aggregate_bps in all must be slowed, so that

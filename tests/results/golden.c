@@ -38,6 +38,8 @@ static void fill_case(struct record_case *c)
 	c->softirq = .25;
 	c->saturated = 0;
 	c->waited = .0625;
+	c->window_limited = .125;
+	c->buffer_limited = 0;
 	c->calibration = memory_string("short");
 }
 

@@ -59,7 +59,7 @@ static void test_rows(void **state)
 	folder_sample(f, &(struct folder_sample){0, 1.25, "a", "up", 840e6, 840e6, NAN, 3, .3, 1});
 	folder_sample(f, &(struct folder_sample){12, 100000.1234567, "b,\"c\"\n", "down", 1e10, 0.5,
 				 0, 0, INFINITY, 0});
-	folder_tcp(f, &(struct folder_tcp){0, 2, "l1", "l2", .6004, .6, 1234, 15, 803.4e6});
+	folder_tcp(f, &(struct folder_tcp){0, 2, "l1", "l2", .6004, .6, 1234, 15, 803.4e6, 1.5, .25, NAN});
 	folder_event(f, &(struct folder_event){0, 3, "l1", "state:compute", NAN, NAN, NAN, NAN});
 	folder_event(f, &(struct folder_event){0, 4, "l1", "exchange", 7, 2, NAN, 1.5});
 	assert_int_equal(folder_flush(f, NULL, &err), 0);
@@ -70,8 +70,9 @@ static void test_rows(void **state)
 				     "12,100000.123457,\"b,\"\"c\"\" \",down,1e+10,0.5,0,0,,0\n");
 	tcp = scratch_read(dir, "tcp.csv");
 	assert_string_equal(tcp,
-		"case,t_s,participant,peer,rtt_s,min_rtt_s,cwnd_segments,retransmits,delivery_bps\n"
-		"0,2.000000,l1,l2,0.6004,0.6,1234,15,803400000\n");
+		"case,t_s,participant,peer,rtt_s,min_rtt_s,cwnd_segments,retransmits,delivery_bps,"
+		"busy_s,window_limited_s,buffer_limited_s\n"
+		"0,2.000000,l1,l2,0.6004,0.6,1234,15,803400000,1.5,0.25,\n");
 	events = scratch_read(dir, "events.csv");
 	assert_string_equal(events, "case,t_s,participant,event,a,b,c,amount\n"
 				    "0,3.000000,l1,state:compute,,,,\n"
