@@ -448,6 +448,8 @@ struct flows *flows_free(struct flows *n)
 			world_forget(n->world, d->parcel);
 		free(d);
 	}
+	for (int i = 0; i < n->n_pipes; i++)
+		world_cancel(n->world, &n->pipes[i].change);
 	free(n->made);
 	free(n->flow);
 	free(n->sending);

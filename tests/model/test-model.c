@@ -113,6 +113,33 @@ static void crashes_and_blackouts_are_lived_through(void **state)
 	}
 }
 
+/* A link whose next change is still to come when the run ends: nothing of it is left behind. */
+static void the_run_ends_before_the_link_changes(void **state)
+{
+	static const char *const changes[] = {
+		"outages: {every: 1 s, for: 300 ms}",
+		"changes: [{at: 100 s, rate: 10 Mbit/s}]",
+		"jitter: 1 ms, loss: 0.1 %, outages: {every: 15 s, for: 700 ms}",
+	};
+
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		_free_ char *text = memory_format(
+			"narrowlink: 1\n"
+			"links: {wan: {rate: 200 Mbit/s, delay: 10 ms, %s}}\n"
+			"sites: {count: 3, link: wan}\n"
+			"workload: {strategy: diloco, parameters: 1200 k, step: 200 ms,"
+			" outer: {period: 3}}\n"
+			"run: {steps: 12, warmup: 2}\n",
+			changes[i]);
+		struct record_case *c;
+		struct record *r = run(text, &c);
+
+		assert_true(c->valid);
+		assert_true(c->exchange_n > 0);
+		record_free(r);
+	}
+}
+
 static char *json(struct record *r)
 {
 	struct error err = {0};
@@ -197,6 +224,7 @@ int main(void)
 		cmocka_unit_test(an_ideal_ring_takes_100_7_s),
 		cmocka_unit_test(every_strategy_adds_up),
 		cmocka_unit_test(crashes_and_blackouts_are_lived_through),
+		cmocka_unit_test(the_run_ends_before_the_link_changes),
 		cmocka_unit_test(the_same_again),
 		cmocka_unit_test(a_full_link_carries_its_rate),
 		cmocka_unit_test(two_ways_to_slow_a_link_down),
