@@ -7,7 +7,7 @@
  * statistics included, stays with the loop.
  *
  * Waking a thread costs the other one several microseconds, so the loop hands over only when
- * there is more to do than it can do at once; a quiet link never wakes the writer.
+ * it has not come to rest for a while; a quiet link never wakes the writer.
  */
 #pragma once
 
