@@ -1,6 +1,6 @@
 /*
  * The ledger; see ledger.h. Time and steps are accounted from the start, and the counters begin
- * again at zero when the warm-up is over: a run that ends within its warm-up still has figures.
+ * again at zero with the window: a run that ends within its warm-up still has figures.
  */
 #include "bench/ledger.h"
 
@@ -38,18 +38,41 @@ void ledger_state(struct ledger *l, int64_t at_ns, enum state state)
 		l->steps_lost += unsettled(l);
 }
 
-static void measure(struct ledger *l, int64_t first_step)
+/* What was counted so far is forgotten. */
+static void begin_window(struct ledger *l, int64_t first_step)
 {
-	if (l->measuring)
-		return; /* a restarted learner says so again */
 	*l = (struct ledger){
 		.state = l->state,
 		.since_ns = l->since_ns,
 		.from_ns = l->since_ns,
+		.from_state = l->state,
 		.until_ns = l->since_ns,
-		.measuring = true,
+		.struck = l->struck,
 		.first_step = first_step,
 	};
+}
+
+static void measure(struct ledger *l, int64_t first_step)
+{
+	if (l->measuring)
+		return; /* a restarted learner says so again */
+	if (!l->struck || !l->joined)
+		begin_window(l, first_step);
+	l->measuring = true;
+}
+
+void ledger_strike(struct ledger *l)
+{
+	l->struck |= !l->measuring;
+}
+
+void ledger_join(struct ledger *l, int64_t at_ns, int64_t first_step, bool struck)
+{
+	if (l->done || l->measuring || (l->joined && struck))
+		return;
+	pass_time(l, at_ns);
+	begin_window(l, first_step);
+	l->joined = true;
 }
 
 /* What counted as useful beyond the step returned to is computed again: it was in vain. */

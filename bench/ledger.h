@@ -12,8 +12,13 @@
  * rollback to a step turns what counted as useful beyond that step into lost.
  *
  * The measured window begins with REPORT_MEASURE, whose `a` is the first step that counts (the
- * warm-up's length): earlier steps do not, even if a rollback makes them be computed again. If
- * the run ends within the warm-up, the window is all of it.
+ * warm-up's length): earlier steps do not, even if a rollback makes them be computed again.
+ *
+ * A learner that a fault struck before it began does not hide the time until it begins: its window
+ * begins when the last of those began that were not struck and began before it; the first that was
+ * struck, where all were. So does the window of one that never begins. One that was not struck has
+ * a window of its own, since a slow accelerator takes longer over its warm-up and is no failure.
+ * If the run ends before anybody began, the window is all of it.
  */
 #pragma once
 
@@ -26,8 +31,11 @@ struct ledger {
 	enum state state;
 	int64_t since_ns;           /* when the state was entered */
 	int64_t in_ns[STATE_COUNT]; /* since the window began */
-	bool measuring, done;       /* the warm-up is over; the window has ended */
+	bool measuring, done;       /* it has told REPORT_MEASURE; the window has ended */
+	bool struck;                /* a fault came before it began to measure */
+	bool joined;                /* the window is one that others began */
 	int64_t from_ns, until_ns;  /* the window; until_ns is set when it has ended */
+	enum state from_state;      /* as the window begins */
 	int64_t first_step;         /* the first that counts */
 	double steps_completed, steps_useful, steps_lost; /* in the window */
 	uint64_t exchanges;         /* finished in the measured window */
@@ -37,6 +45,13 @@ void ledger_start(struct ledger *l, int64_t at_ns, enum state state);
 /* From at_ns on. STATE_DOWN is entered by the runtime: a strategy that is down says nothing. */
 void ledger_state(struct ledger *l, int64_t at_ns, enum state state);
 void ledger_report(struct ledger *l, int64_t at_ns, const struct rt_report *report);
+/* A fault strikes the participant. */
+void ledger_strike(struct ledger *l);
+/*
+ * Another learner, struck or not, began to measure: what has not begun itself counts from then
+ * on, and no earlier than what has been told of it.
+ */
+void ledger_join(struct ledger *l, int64_t at_ns, int64_t first_step, bool struck);
 /* The window ends: at rt_done, or when the run does. Later states and reports change nothing. */
 void ledger_finish(struct ledger *l, int64_t at_ns);
 

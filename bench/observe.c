@@ -93,10 +93,24 @@ static void add_exchange(struct observation *o, int participant, const struct rt
 	o->exchange_s[o->n_exchanges++] = r->amount;
 }
 
+/* A learner begins to measure: those that have not are accounted with it for now. */
+static void join_others(struct observation *o, int participant, int64_t at_ns, int64_t first_step)
+{
+	const struct ledger *own = &o->ledgers[participant];
+
+	if (own->measuring)
+		return; /* a restarted learner says so again */
+	for (int i = 0; i < o->scenario->job.n_learners; i++)
+		if (i != participant)
+			ledger_join(&o->ledgers[i], at_ns, first_step, own->struck);
+}
+
 void observe_report(void *user, int participant, int64_t at_ns, const struct rt_report *report)
 {
 	struct observation *o = user;
 
+	if (report->kind == REPORT_MEASURE)
+		join_others(o, participant, at_ns, report->a);
 	ledger_report(&o->ledgers[participant], at_ns, report);
 	if (report->kind == REPORT_EXCHANGE)
 		add_exchange(o, participant, report);
@@ -130,6 +144,8 @@ void observe_fault(void *user, const struct fault *fault, bool begins, int64_t a
 		.amount = seconds(fault->for_ns),
 	};
 
+	if (fault->site < o->scenario->job.n_learners)
+		ledger_strike(&o->ledgers[fault->site]);
 	snprintf(what, sizeof what, "%s:%s", begins ? "fault" : "fault_end",
 		fault_kind_name(fault->kind));
 	if (o->folder)

@@ -1,4 +1,4 @@
-/* What of the scheduled faults will cost nothing, as far as the plan can tell; see plan.h. */
+/* Which of the scheduled faults may be in no figure, as far as the plan can tell; see plan.h. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -43,8 +43,8 @@ static void check_rule(const struct fault_rule *rule, const struct plan *plan,
 			time_text(end_ns).text);
 	else if (rule->at_ns < warm_ns)
 		snprintf(text, sizeof text,
-			"%s begins in the warm-up, which ends at about %s: what falls into it costs "
-			"nothing",
+			"%s begins in the warm-up, which ends at about %s: what it costs from then "
+			"on is counted, what it costs before is not",
 			what, time_text(warm_ns).text);
 	else
 		return;

@@ -331,15 +331,23 @@ static void say_first(struct record_case *c, size_t n, const struct fault *f,
 			fault_kind_name(f->kind), s->sites[f->site].name, at, what);
 }
 
-/* When the site's learner began what is measured; the first learner where it has none. */
-static int64_t measured_from_ns(const struct observation *o, int site)
+/* Whether the fault was over before anything it could have cost is counted. */
+static bool over_before(const struct observation *o, const struct fault *f)
 {
-	const struct ledger *l = &o->ledgers[site < o->scenario->job.n_learners ? site : 0];
+	int n = o->scenario->job.n_learners, first = f->site < n ? f->site : 0;
+	int last = f->site < n ? f->site : n - 1;
 
-	return l->measuring ? l->from_ns : INT64_MAX;
+	for (int i = first; i <= last; i++) {
+		const struct ledger *l = &o->ledgers[i];
+
+		if (f->at_ns + f->for_ns > l->from_ns || l->from_state == STATE_DOWN ||
+			l->from_state == STATE_RECOVER)
+			return false;
+	}
+	return true;
 }
 
-/* Faults that the reader may count on although they cost nothing. */
+/* Faults that the reader may count on although they are in no figure. */
 static void note_faults(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in)
 {
@@ -353,7 +361,7 @@ static void note_faults(struct record_case *c, const struct observation *o,
 		if (f->at_ns > in->outcome->wall_ns) {
 			after = f;
 			n_after++;
-		} else if (f->at_ns + f->for_ns <= measured_from_ns(o, f->site)) {
+		} else if (measured(o) && over_before(o, f)) {
 			before = f;
 			n_before++;
 		}
@@ -362,9 +370,9 @@ static void note_faults(struct record_case *c, const struct observation *o,
 	snprintf(what, sizeof what, "did not happen: the run ended at %s", end);
 	if (n_after)
 		say_first(c, n_after, after, o->scenario, what);
-	if (n_before && measured(o))
+	if (n_before)
 		say_first(c, n_before, before, o->scenario,
-			"cost nothing: over before the measured steps began");
+			"ended before the measured time began");
 }
 
 static void add_notes(struct record_case *c, const struct observation *o,

@@ -47,4 +47,30 @@ check "and nothing is created" test ! -e "$work/none"
 command=("$NARROWLINK" run -q "$work/job.yaml" --engine mode)
 check "an engine that does not exist" expect 2 'auto, netem, relay or model'
 
+
+# A crash in the warm-up: what it costs when the others measure is counted. $1: at, $2: for.
+struck() {
+	small_scenario 30 >"$work/struck.yaml"
+	echo "faults: [{kind: crash, target: site 1, at: $1, for: $2}]" >>"$work/struck.yaml"
+	"$NARROWLINK" run -q "$work/struck.yaml" --engine model --set 'run.limit=12 s' --json \
+		--out "$work/struck-$number" >"$work/struck.json"
+	python3 - "$work/struck.json" <<'PYTHON'
+import json, sys
+case = json.load(open(sys.argv[1]))["cases"][0]
+learners = [p for p in case["participants"] if p["role"] == "learner"]
+for p in learners:
+    assert abs(sum(p["ledger_s"].values()) - p["wall_s"]) < 1e-8, p
+away = sum(p["ledger_s"]["down"] + p["ledger_s"]["recover"] for p in learners)
+wall = sum(p["wall_s"] for p in learners)
+assert abs(case["availability"] - (1 - away / wall)) < 1e-9, case["availability"]
+# site-1 is measured as long as the others, who began after the one step of warm-up
+assert learners[0]["wall_s"] > learners[1]["wall_s"] - 0.3, [p["wall_s"] for p in learners]
+assert learners[0]["ledger_s"]["down"] + learners[0]["ledger_s"]["recover"] > 0.5, learners[0]
+assert not any("before the measured" in n for n in case["notes"]), case["notes"]
+PYTHON
+}
+check "a crash at time zero costs its site what the others measure" struck '0 s' '1 s'
+check "a crash late in the warm-up too" struck '250 ms' '1 s'
+check "and one that nobody repairs" struck '0 s' '10 h'
+
 finish

@@ -384,7 +384,7 @@ static void faults_in_the_warm_up(void **state)
 	f->in.faults = faults;
 	f->in.n_faults = 2;
 	judge(f, false);
-	assert_true(noted(f->c, "the crash of site-1 at 1 s cost nothing: over before"));
+	assert_true(noted(f->c, "the crash of site-1 at 1 s ended before the measured"));
 	release(f);
 	f = make();
 	observe_links(&f->o, 0);
@@ -396,7 +396,7 @@ static void faults_in_the_warm_up(void **state)
 	f->in.faults = faults;
 	f->in.n_faults = 3;
 	judge(f, false);
-	assert_true(noted(f->c, "2 faults, the first a crash of site-1 at 1 s, cost nothing"));
+	assert_true(noted(f->c, "2 faults, the first a crash of site-1 at 1 s, ended before"));
 	release(f);
 }
 
