@@ -63,14 +63,15 @@ static void fail(struct agent *a, const char *text)
 
 /*
  * What was received is published last: whoever sees it sees what it has led to. See drained()
- * in live.c.
+ * in live.c. What it has led to includes what the controller is told, which is in the socket by
+ * now or pending.
  */
 static void publish(struct agent *a)
 {
 	struct live_flow *flow = &a->setup->counters->flow;
 
 	counter_write(&flow->sent, a->mesh.sent);
-	counter_write(&flow->pending, actor_pending(&a->actor));
+	counter_write(&flow->pending, actor_pending(&a->actor) + outbox_pending(&a->outbox));
 	counter_write(&flow->received, a->mesh.received);
 }
 
@@ -83,9 +84,9 @@ static void settle(struct loop *loop)
 		actor_settle(&a->actor);
 		mesh_settle(&a->mesh);
 	} while (a->actor.started && a->actor.count);
-	publish(a);
 	if (outbox_flush(&a->outbox) < 0)
 		a->stop = true;
+	publish(a);
 	blocked = outbox_pending(&a->outbox);
 	if (blocked != a->control_blocked) {
 		a->control_blocked = blocked;

@@ -2,6 +2,7 @@
 #include "bench/live/crew.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -153,20 +154,30 @@ static void describe_death(int status, char *text, size_t size)
 		snprintf(text, size, "ended with status %d", WEXITSTATUS(status));
 }
 
-static void member_ready(struct loop_source *source, uint32_t events)
+static void read_member(struct member *m, int most)
 {
-	struct member *m = container_of(source, struct member, source);
 	char text[128];
 	int r = 1;
 
 	if (m->fd < 0)
 		return;
-	for (int i = 0; r > 0 && i < NEWS_AT_ONCE; i++)
+	for (int i = 0; r > 0 && i < most; i++)
 		r = read_news(m, MSG_DONTWAIT);
 	if (r >= 0)
 		return;
 	describe_death(reap(m), text, sizeof text);
 	m->crew->user->died(m->crew, m->participant, text);
+}
+
+static void member_ready(struct loop_source *source, uint32_t events)
+{
+	read_member(container_of(source, struct member, source), NEWS_AT_ONCE);
+}
+
+void crew_read(struct crew *crew)
+{
+	for (int i = 0; i < crew->n; i++)
+		read_member(&crew->members[i], INT_MAX);
 }
 
 void crew_kill(struct crew *crew, int participant)

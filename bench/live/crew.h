@@ -44,6 +44,8 @@ void crew_close(struct crew *crew); /* kills and reaps whoever is left */
 int crew_start(struct crew *crew, int participant, int64_t t0_ns, struct error *err);
 /* SIGKILL; reads what it had told before, then reaps it. The next one is a new incarnation. */
 void crew_kill(struct crew *crew, int participant);
+/* Reads all that has been told up to now. */
+void crew_read(struct crew *crew);
 /* Asks all to stop, reads until they have, kills those that take longer than grace_ns. */
 void crew_stop(struct crew *crew, int64_t grace_ns);
 

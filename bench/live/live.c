@@ -315,10 +315,12 @@ static void drain_due(struct loop_timer *timer)
 {
 	struct live *l = container_of(timer, struct live, drain);
 
-	if (drained(l) || l->loop.now_ns >= l->drain_until_ns)
-		l->phase = OVER;
-	else
+	if (!drained(l) && l->loop.now_ns < l->drain_until_ns) {
 		loop_timer_set(&l->loop, timer, l->loop.now_ns + DRAIN_POLL_NS);
+		return;
+	}
+	crew_read(&l->crew); /* what was told of it may still be on its way */
+	l->phase = OVER;
 }
 
 /* Kills the site's learner (or the star syncer, on its own site), now. */

@@ -273,6 +273,34 @@ static void a_stopped_agent_is_named(void **state)
 	}
 }
 
+static void count_slowly(void *user, int p, int64_t at_ns, const struct rt_report *report)
+{
+	struct watch *w = user;
+
+	w->steps[p] += report->kind == REPORT_EXCHANGE;
+	usleep(200); /* a few hundred take longer than the controller waits between two looks */
+}
+
+/* Exchanges that finish after the end are told, all of them, however slow the reader is. */
+static void late_exchanges_are_all_read(void **state)
+{
+	struct observer observer = watch_observer;
+	struct watch watch = {0};
+	struct outcome result;
+	struct world w;
+
+	world_up(&w, 2, &strategy_afterthought);
+	w.s.job.steps = 1000;
+	observer.user = &watch;
+	observer.report = count_slowly;
+	watch_begin(&watch, &w.s.job);
+	assert_int_equal(live_run(&w.s, w.t, NULL, 0, NULL, &observer, &result, &w.err), 0);
+	assert_int_equal(result.end, END_DONE);
+	assert_int_equal(watch.steps[0], 1000);
+	assert_int_equal(watch.steps[1], 1000);
+	world_down(&w);
+}
+
 static int stop_oslo_at_once(struct watch *w, int64_t at_ns)
 {
 	int pid = world_pid_named("nl:oslo");
@@ -332,6 +360,7 @@ int main(void)
 		cmocka_unit_test(a_stopped_agent_is_named),
 		cmocka_unit_test(an_agent_that_never_runs_ends_the_wait),
 		cmocka_unit_test(tcp_is_sampled),
+		cmocka_unit_test(late_exchanges_are_all_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
