@@ -22,7 +22,9 @@ static const struct command *const commands[] = {
 	&command_published,
 	&command_seek,
 	&command_sweep,
+	&command_shape,
 	&command_show,
+	&command_clear,
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 

@@ -216,15 +216,17 @@ static bool read_options(
 
 	while (i < N_KINDS && strcmp(kinds[i].kind, kind))
 		i++;
+	f->match = FILTER_OTHER;
 	if (i == N_KINDS)
-		return false;
+		return true;
 	a = nla_find(nla_data(options), nla_len(options), kinds[i].class_id);
 	if (a)
 		f->class_id = nla_get_u32(a);
 	a = nla_find(nla_data(options), nla_len(options), kinds[i].actions);
 	if (a)
 		f->redirect = redirection(a);
-	f->match = !strcmp(kind, "matchall") ? FILTER_ALL : FILTER_OTHER;
+	if (!strcmp(kind, "matchall"))
+		f->match = FILTER_ALL;
 	if (strcmp(kind, "u32"))
 		return true;
 	a = nla_find(nla_data(options), nla_len(options), TCA_U32_SEL);

@@ -17,7 +17,7 @@
 #include "emu/netem/tbf.h"
 
 struct layout {
-	int frame_overhead; /* of netem's size table, which what is below it counts by too */
+	int frame_overhead; /* of the root's size table, which what is below it counts by too */
 	struct netem netem;
 	struct tbf tbf;
 };

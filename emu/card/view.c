@@ -71,18 +71,15 @@ struct walk {
 	const struct view *view;
 	const struct device *on;
 	struct way like;	       /* direction, match and prefix of all that is found */
+	int frame_overhead;	       /* the root's, which all below it count by */
 	const struct filters *filters; /* of the root: which packets go to a class; NULL: none */
 	struct ways *out;
 };
 
 static void add(struct walk *k, struct way way)
 {
-	const struct qdisc_node *top = way.netem ? way.netem : way.tbf;
-
-	if (way.netem && way.tbf && way.tbf->qdisc.frame_overhead)
-		top = way.tbf;
 	layout_read(&way.words, way.netem ? &way.netem->qdisc.netem : NULL,
-		way.tbf ? &way.tbf->qdisc.tbf : NULL, top->qdisc.frame_overhead, k->on);
+		way.tbf ? &way.tbf->qdisc.tbf : NULL, k->frame_overhead, k->on);
 	k->out->list = memory_resize(k->out->list, k->out->n + 1, sizeof *k->out->list);
 	k->out->list[k->out->n++] = way;
 }
@@ -143,6 +140,7 @@ static int walk_root(struct walk *k, struct nl_sock *sock, struct error *err)
 		r = filters_read(&filters, sock, k->on->index, root->qdisc.place.handle, err);
 	way.index = k->on->index;
 	k->filters = &filters;
+	k->frame_overhead = root->qdisc.frame_overhead;
 	if (r == 0)
 		walk(k, root, way, 0);
 	filters_release(&filters);

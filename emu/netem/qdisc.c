@@ -161,6 +161,21 @@ int qdisc_set_tbf(struct nl_sock *sock, enum qdisc_verb verb, const struct qdisc
 	return not_taken("tbf", differences, err);
 }
 
+int qdisc_set_raw(struct nl_sock *sock, enum qdisc_verb verb, const struct qdisc_place *place,
+	const char *kind, const void *options, size_t size, int frame_overhead, struct error *err)
+{
+	struct nl_msg *msg = message(RTM_NEWQDISC, verb_flags(verb), place, kind, size);
+	char said[RTNL_SAID];
+	int r = 0;
+
+	if (msg && options)
+		r = nla_put(msg, TCA_OPTIONS, (int)size, options);
+	if (msg && r >= 0 && frame_overhead)
+		r = put_overhead(msg, frame_overhead);
+	r = rtnl_request(sock, msg ? whole(msg, r) : NULL, NULL, said);
+	return r < 0 ? refuse(r, said, kind, err) : 0;
+}
+
 int qdisc_delete(struct nl_sock *sock, const struct qdisc_place *place, struct error *err)
 {
 	char said[RTNL_SAID];

@@ -59,6 +59,12 @@ int qdisc_set_netem(struct nl_sock *sock, enum qdisc_verb verb, const struct qdi
 	const struct netem *n, int frame_overhead, struct error *err);
 int qdisc_set_tbf(struct nl_sock *sock, enum qdisc_verb verb, const struct qdisc_place *place,
 	const struct tbf *t, int frame_overhead, struct error *err);
+/*
+ * One of any kind with raw options, as the kernel told them (NULL: none). Nothing is read
+ * back.
+ */
+int qdisc_set_raw(struct nl_sock *sock, enum qdisc_verb verb, const struct qdisc_place *place,
+	const char *kind, const void *options, size_t size, int frame_overhead, struct error *err);
 int qdisc_delete(struct nl_sock *sock, const struct qdisc_place *place, struct error *err);
 
 /*
