@@ -36,7 +36,7 @@ static void help(FILE *out)
 	      "accounts for every accelerator-second.\n\nCommands:\n",
 		out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-9s %-12s %s\n", commands[i]->name, commands[i]->arguments,
+		fprintf(out, "  %-9s %-15s %s\n", commands[i]->name, commands[i]->arguments,
 			commands[i]->summary);
 	fputs("\n  narrowlink COMMAND --help tells more.\n\n"
 	      "Examples:\n"
