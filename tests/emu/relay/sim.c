@@ -25,7 +25,7 @@ static int64_t deliver(void *context, int site, struct packet *p)
 		.frame_bytes = p->root->bytes};
 	memcpy(&d->tag, p->root->head + PACKET_VNET_BYTES + 20 + 4, sizeof d->tag);
 	assert_true(pool_parts(sim->pool, p, 0, p->root->bytes, iov) > 0);
-	return sim->now_ns;
+	return sim->refuses ? -1 : sim->now_ns;
 }
 
 void sim_new(struct sim *sim, int n_sites)

@@ -1,6 +1,7 @@
 /* The relay's engine under a clock of the test's own: exact times, no device. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct sim {
 	struct link_stats (*stats)[DIRECTIONS];
 	int64_t now_ns;
 	int n_sites, n_delivered;
+	bool refuses; /* the sites' devices take nothing */
 	struct sim_delivery *delivered;
 };
 

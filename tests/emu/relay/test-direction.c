@@ -95,11 +95,51 @@ static void test_refused_runs_change_nothing(void **state)
 	assert_int_equal(queued, 1514);
 }
 
+/* A burst that fills the queue to the byte is taken whole; with a byte less of room it is not. */
+static void test_room_for_a_run(void **state)
+{
+	struct link_direction profile = {
+		.base = {.rate_bps = NS_PER_S, .queue_bytes = 10 * 1514}};
+	const struct direction_run run = {NS_PER_S, NS_PER_S, 10 * 1514, 1514, 1514, NS_PER_S};
+	int64_t begin_ns, end_ns, queued;
+	struct direction_line d;
+
+	direction_init(&d, &profile, UP, 1, 0, NS_PER_S);
+	assert_true(direction_take_run(&d, &run, &begin_ns, &end_ns, &queued));
+	assert_int_equal(queued, 10 * 1514);
+	assert_int_equal(end_ns, NS_PER_S + 10 * 12112);
+	profile.base.queue_bytes--;
+	direction_init(&d, &profile, UP, 1, 0, NS_PER_S);
+	assert_false(direction_take_run(&d, &run, &begin_ns, &end_ns, &queued));
+}
+
+/* A loss belongs to a segment's number: segments that went by as a whole count as many. */
+static void test_losses_are_by_number(void **state)
+{
+	struct link_step lossy = {.at_ns = NS_PER_MS, .set = LINK_LOSS, .to.loss = 0.5};
+	const struct link_direction always = {.base = {.rate_bps = NS_PER_S, .loss = 0.5}};
+	const struct link_direction later = {
+		.base = {.rate_bps = NS_PER_S}, .n_steps = 1, .steps = &lossy};
+	struct direction_line a, b;
+
+	direction_init(&a, &always, UP, 1, 0, NS_PER_S);
+	direction_init(&b, &later, UP, 1, 0, NS_PER_S);
+	direction_start(&b, NS_PER_S, NS_PER_S);
+	assert_true(direction_lossless(&b, NS_PER_S, NS_PER_S + 1000, 10));
+	for (int i = 0; i < 10; i++)
+		direction_leave(&a, NS_PER_S);
+	for (int i = 0; i < 100; i++) /* by chance alone they agree once in 2^100 */
+		assert_int_equal(direction_leave(&b, NS_PER_S + NS_PER_MS),
+			direction_leave(&a, NS_PER_S + NS_PER_MS));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_run_equals_segments),
 		cmocka_unit_test(test_refused_runs_change_nothing),
+		cmocka_unit_test(test_room_for_a_run),
+		cmocka_unit_test(test_losses_are_by_number),
 	};
 
 	return cmocka_run_group_tests_name("relay direction", tests, NULL, NULL);

@@ -505,6 +505,55 @@ static void test_pieces_of_pieces(void **state)
 	sim_end(&sim);
 }
 
+/*
+ * Each direction has its own delay and overhead, and the core a delay each way: 128 bytes of IP at
+ * 80 ns per byte, each time with what that direction adds.
+ */
+static void test_directions_differ(void **state)
+{
+	struct sim sim;
+	int64_t t0;
+
+	sim_new(&sim, 2);
+	rig_plan(sim.plan, 2, &(struct rig_link){.rate_bps = 100000000});
+	for (int i = 0; i < 4; i++) {
+		sim.plan->links[i / 2][i % 2].base.delay_ns = (10 + i) * MS;
+		sim.plan->links[i / 2][i % 2].overhead_bytes = 10 * i;
+	}
+	sim.plan->core_delay_ns[0][1] = 5 * MS;
+	sim.plan->core_delay_ns[1][0] = 7 * MS;
+	sim_begin(&sim, POOL);
+	t0 = sim.now_ns;
+	sim_send_udp(&sim, 0, 1, 128, 1); /* [0][UP]: 10 ms, 0 bytes; [1][DOWN]: 13 ms, 30 */
+	sim_send_udp(&sim, 1, 0, 128, 2); /* [1][UP]: 12 ms, 20 bytes; [0][DOWN]: 11 ms, 10 */
+	sim_run(&sim, FOREVER);
+	assert_int_equal(sim.n_delivered, 2);
+	assert_int_equal(sim.delivered[0].due_ns - t0, (10 + 5 + 13) * MS + (128 + 158) * 80);
+	assert_int_equal(sim.delivered[1].due_ns - t0, (12 + 7 + 11) * MS + (148 + 138) * 80);
+	assert_int_equal(sim.stats[0][UP].bytes, 128);
+	assert_int_equal(sim.stats[1][DOWN].bytes, 158);
+	assert_int_equal(sim.stats[1][UP].bytes, 148);
+	assert_int_equal(sim.stats[0][DOWN].bytes, 138);
+	sim_end(&sim);
+}
+
+/* What a site's device does not take is a drop before the site, and not delivered. */
+static void test_refused_by_the_device(void **state)
+{
+	struct sim sim;
+
+	begin(&sim, 2, (struct rig_link){.rate_bps = NS_PER_S, .delay_ns = MS});
+	sim.refuses = true;
+	sim_send_tcp(&sim, 0, 1, 8, 1);
+	sim_run(&sim, FOREVER);
+	assert_int_equal(sim.stats[0][UP].delivered_segments, 8);
+	assert_int_equal(sim.stats[1][DOWN].drop_segments[DROP_QUEUE], 8);
+	assert_int_equal(sim.stats[1][DOWN].drop_bytes[DROP_QUEUE], 8 * 1514);
+	assert_int_equal(sim.stats[1][DOWN].delivered_segments, 0);
+	assert_int_equal(sim.stats[1][DOWN].lateness.count, 0);
+	sim_end(&sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -529,6 +578,8 @@ int main(void)
 		cmocka_unit_test(test_foreign_packets_count_nowhere),
 		cmocka_unit_test(test_no_memory_is_a_cause_of_its_own),
 		cmocka_unit_test(test_pieces_of_pieces),
+		cmocka_unit_test(test_directions_differ),
+		cmocka_unit_test(test_refused_by_the_device),
 	};
 
 	return cmocka_run_group_tests_name("relay engine", tests, NULL, NULL);
