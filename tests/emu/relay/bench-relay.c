@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "emu/measure/flow.h"
 #include "tests/emu/relay/burst.h"
 #include "tests/emu/relay/rig.h"
 #include "tests/emu/relay/traffic.h"
@@ -55,17 +56,17 @@ static void raise_rig(struct rig *rig, int n, int64_t rate_bps, int64_t rtt_ns, 
 	rig_up(rig, congestion, (int64_t)(bdp * window_bdp / connections) + 100000);
 }
 
-struct flow {
+struct load {
 	struct traffic *traffic;
 	pid_t sender, receiver;
 };
 
-enum flow_kind { EVERY_PACKET, RARELY, PLAIN };
+enum load_kind { EVERY_PACKET, RARELY, PLAIN };
 
-static struct flow flow_start(
-	const struct rig *rig, int from, int to, int connections, enum flow_kind kind)
+static struct load load_start(
+	const struct rig *rig, int from, int to, int connections, enum load_kind kind)
 {
-	struct flow f = {.traffic = rig_share(sizeof *f.traffic)};
+	struct load f = {.traffic = rig_share(sizeof *f.traffic)};
 
 	*f.traffic = (struct traffic){.from = from,
 		.to = to,
@@ -78,7 +79,7 @@ static struct flow flow_start(
 	return f;
 }
 
-static void flow_stop(struct flow *f)
+static void load_stop(struct load *f)
 {
 	rig_kill(f->sender);
 	rig_kill(f->receiver);
@@ -113,13 +114,13 @@ static void bench_rates(void)
 		double want = (double)cases[i].rate / 1e6 * PAYLOAD / FRAME;
 		struct link_stats s;
 		struct rig rig;
-		struct flow f;
+		struct load f;
 		char what[80];
 
 		raise_rig(&rig, 2, cases[i].rate, 20 * MS, 1.5, 2, "reno");
-		f = flow_start(&rig, 0, 1, 2, cases[i].rate >= GBIT ? RARELY : EVERY_PACKET);
+		f = load_start(&rig, 0, 1, 2, cases[i].rate >= GBIT ? RARELY : EVERY_PACKET);
 		sleep(14);
-		flow_stop(&f);
+		load_stop(&f);
 		snprintf(
 			what, sizeof what, "TCP payload at %g Mbit/s", (double)cases[i].rate / 1e6);
 		row(what, traffic_rate_bps(f.traffic, 3 * NS_PER_S, 13 * NS_PER_S) / 1e6,
@@ -137,10 +138,10 @@ static void bench_long(void)
 	const int64_t rtt = 600 * MS; /* half of it, 375 MB, on the way there */
 	struct link_stats s;
 	struct rig rig;
-	struct flow f;
+	struct load f;
 
 	raise_rig(&rig, 2, 10 * GBIT, rtt, 1.1, 8, "reno");
-	f = flow_start(&rig, 0, 1, 8, RARELY);
+	f = load_start(&rig, 0, 1, 8, RARELY);
 	sleep(17);
 	row("10 Gbit/s, 600 ms: TCP payload",
 		traffic_rate_bps(f.traffic, 11 * NS_PER_S, 16 * NS_PER_S) / 1e9, 9, INFINITY,
@@ -153,60 +154,83 @@ static void bench_long(void)
 	s = rig_stats(&rig, 1, DOWN);
 	row("  lateness p99 (full load)", (double)histogram_quantile(&s.lateness, 0.99) / 1e6, 0,
 		INFINITY, "ms");
-	flow_stop(&f);
+	load_stop(&f);
 	rig_down(&rig);
 }
 
 static void bench_ring(void)
 {
-	struct flow flows[8];
+	struct load flows[8];
 	double sum = 0;
 	struct rig rig;
 
 	raise_rig(&rig, 8, 1250 * MBIT, 100 * MS, 1.3, 2, "reno");
 	for (int i = 0; i < 8; i++)
-		flows[i] = flow_start(&rig, i, (i + 1) % 8, 2, RARELY);
+		flows[i] = load_start(&rig, i, (i + 1) % 8, 2, RARELY);
 	sleep(11);
 	for (int i = 0; i < 8; i++) {
-		flow_stop(&flows[i]);
+		load_stop(&flows[i]);
 		sum += traffic_rate_bps(flows[i].traffic, 4 * NS_PER_S, 9 * NS_PER_S) / 1e9;
 	}
 	row("eight sites at 1.25 Gbit/s, 100 ms, ring: together", sum, 8, INFINITY, "Gbit/s");
 	rig_down(&rig);
 }
 
-static double throughput(const struct rig *rig, bool plain)
-{
-	struct flow f = flow_start(rig, 0, 1, 4, plain ? PLAIN : RARELY);
+/* The senders and receivers that a link without limits and a veth pair are compared with. */
+static const char *const ends[] = {"sendfile, not read", "send() and recv()", "libiperf"};
+#define ENDS 3
 
-	sleep(6);
-	flow_stop(&f);
-	return traffic_rate_bps(f.traffic, 2 * NS_PER_S, 5 * NS_PER_S) / 1e9;
+static double iperf_throughput(const struct rig *rig)
+{
+	const struct flow_spec spec = {.to = 1,
+		.port = PORT + 10,
+		.streams = 4,
+		.settle_ns = 2 * NS_PER_S,
+		.measure_ns = 3 * NS_PER_S};
+	struct flow iperf;
+	struct flow_result got;
+	struct error err = {0};
+
+	if (flow_start(&iperf, rig->topology, &spec, &err) < 0 ||
+		flow_finish(&iperf, &got, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		exit(1);
+	}
+	return got.received_bps / 1e9;
 }
 
-/* A link without limits against a veth pair, each with both kinds of sender and receiver. */
+static void throughputs(const struct rig *rig, double gbps[ENDS])
+{
+	for (int i = 0; i < ENDS - 1; i++) {
+		struct load f = load_start(rig, 0, 1, 4, i ? PLAIN : RARELY);
+
+		sleep(6);
+		load_stop(&f);
+		gbps[i] = traffic_rate_bps(f.traffic, 2 * NS_PER_S, 5 * NS_PER_S) / 1e9;
+	}
+	gbps[ENDS - 1] = iperf_throughput(rig);
+}
+
+/* A link without limits against a veth pair, each with the same senders and receivers. */
 static void bench_veth(void)
 {
-	static const char *const kinds[] = {"sendfile, not read", "send() and recv()"};
-	double relay[2], bare[2];
+	double relay[ENDS], bare[ENDS];
 	struct rig rig;
 	char what[80];
 
 	rig_new(&rig, 2, &(struct rig_link){.rate_bps = 100 * GBIT, .queue_bytes = 64 << 20});
 	rig_up(&rig, "reno", 8 << 20);
-	for (int plain = 0; plain < 2; plain++)
-		relay[plain] = throughput(&rig, plain);
+	throughputs(&rig, relay);
 	rig_down(&rig);
 	rig_new(&rig, 2, &(struct rig_link){.rate_bps = GBIT});
 	veth_up(&rig, "reno", 8 << 20);
-	for (int plain = 0; plain < 2; plain++)
-		bare[plain] = throughput(&rig, plain);
+	throughputs(&rig, bare);
 	rig_down(&rig);
-	for (int plain = 0; plain < 2; plain++) {
-		snprintf(what, sizeof what, "unlimited, no delay, %s: relay", kinds[plain]);
-		row(what, relay[plain], 0, INFINITY, "Gbit/s");
-		row("  bare veth pair", bare[plain], 0, INFINITY, "Gbit/s");
-		row("  ratio", relay[plain] / bare[plain], 0.4, INFINITY, "");
+	for (int i = 0; i < ENDS; i++) {
+		snprintf(what, sizeof what, "unlimited, no delay, %s: relay", ends[i]);
+		row(what, relay[i], 0, INFINITY, "Gbit/s");
+		row("  bare veth pair", bare[i], 0, INFINITY, "Gbit/s");
+		row("  ratio", relay[i] / bare[i], 0.4, INFINITY, "");
 	}
 }
 
@@ -361,14 +385,14 @@ static void bench_mathis(void)
 	struct link_stats s;
 	double low, high;
 	struct rig rig;
-	struct flow f;
+	struct load f;
 
 	rig_new(&rig, 2, &(struct rig_link){.rate_bps = GBIT, .delay_ns = 5 * MS / 4});
 	rig.plan->links[0][UP].base.loss = 0.01;
 	rig_up(&rig, "reno", 4 << 20);
-	f = flow_start(&rig, 0, 1, 1, EVERY_PACKET);
+	f = load_start(&rig, 0, 1, 1, EVERY_PACKET);
 	sleep(32);
-	flow_stop(&f);
+	load_stop(&f);
 	row("1 % loss, 5 ms, reno: goodput (Mathis: 27)",
 		traffic_rate_bps(f.traffic, NS_PER_S, 31 * NS_PER_S) / 1e6, 27 * 0.7, 27 * 1.3,
 		"Mbit/s");
@@ -384,14 +408,14 @@ static void bench_mathis(void)
 static void share(const struct rig *rig, const char *congestion, const char *what)
 {
 	double sum = 0, squares = 0, least = INFINITY, bps;
-	struct flow flows[SENDERS];
+	struct load flows[SENDERS];
 	char text[80];
 
 	for (int i = 0; i < SENDERS; i++)
-		flows[i] = flow_start(rig, i + 1, 0, 1, EVERY_PACKET);
+		flows[i] = load_start(rig, i + 1, 0, 1, EVERY_PACKET);
 	sleep(20);
 	for (int i = 0; i < SENDERS; i++) {
-		flow_stop(&flows[i]);
+		load_stop(&flows[i]);
 		bps = traffic_rate_bps(flows[i].traffic, 4 * NS_PER_S, 19 * NS_PER_S);
 		sum += bps;
 		squares += bps * bps;
