@@ -57,7 +57,9 @@ struct capture {
 
 static int fail(struct device *d, const char *what, const char *why)
 {
-	snprintf(d->failed, sizeof d->failed, "%s%s%s", what, *why ? ": " : "", why);
+	bool more = *why && strcmp(what, why);
+
+	snprintf(d->failed, sizeof d->failed, "%s%s%s", what, more ? ": " : "", more ? why : "");
 	return 0; /* the body says it */
 }
 

@@ -2,6 +2,7 @@
  * Real links, measured; and links that are not what they say. Those are the relay with a plan that
  * differs from the one the calibration holds it against.
  */
+#include <cap-ng.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -233,6 +234,28 @@ static void nothing_to_capture(void)
 	topology_down(t);
 }
 
+static void without_capture_rights(void)
+{
+	char dir[] = "/tmp/narrowlink-capture-XXXXXX";
+	struct capture_spec spec = {.dir = dir, .sites = {true}, .snaplen = 96, .dilation = 1};
+	struct capture *c = NULL;
+	struct error err = {0};
+	struct topology *t;
+
+	isolate_or_skip();
+	CHECK(mkdtemp(dir));
+	t = up(1, &tcp);
+	capng_get_caps_process();
+	capng_update(CAPNG_DROP, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_NET_RAW);
+	CHECK(capng_apply(CAPNG_SELECT_CAPS) == 0);
+	CHECK(capture_start(&c, t, &spec, &err) < 0);
+	fprintf(stderr, "# %s\n", err.text);
+	CHECK(!c && err.status == STATUS_MACHINE && !strchr(err.text, '\n'));
+	CHECK(strstr(err.text, "permission"));
+	CHECK(rmdir(dir) == 0);
+	topology_down(t);
+}
+
 #define TEST(name)                                                                                 \
 	static void test_##name(void **state)                                                      \
 	{                                                                                          \
@@ -245,6 +268,7 @@ TEST(port_in_use)
 TEST(nobody_there)
 TEST(child_killed)
 TEST(nothing_to_capture)
+TEST(without_capture_rights)
 
 int main(void)
 {
@@ -256,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_nobody_there),
 		cmocka_unit_test(test_child_killed),
 		cmocka_unit_test(test_nothing_to_capture),
+		cmocka_unit_test(test_without_capture_rights),
 	};
 
 	return cmocka_run_group_tests_name("measure", tests, NULL, NULL);
