@@ -10,6 +10,8 @@
 #include "results/report_parts.h"
 #include "results/show.h"
 
+#define SHOWN_MOST 40 /* checks; more are behind a line that opens, unless one is off */
+
 static const struct {
 	const char *name, *title;
 } titles[] = {
@@ -106,7 +108,7 @@ void report_checks(FILE *out, const struct record_case *c)
 		return;
 	write_sum(out, c);
 	fprintf(out, "<details%s><summary>What was asked, and what was measured</summary>",
-		count(c, "off") ? " open" : "");
+		count(c, "off") || c->n_checks <= SHOWN_MOST ? " open" : "");
 	html_table(out, "Calibration; of loss the 99 % interval of the measurement", heads);
 	for (size_t i = 0; i < c->n_checks; i++)
 		check_row(out, &c->checks[i]);

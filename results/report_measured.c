@@ -172,18 +172,20 @@ void report_fidelity(FILE *out, const struct record_case *c)
 	html_table(out, "While the job ran", heads);
 	compared(out, "Round trip of the idle link (worst pair)",
 		show(QUANTITY_TIME, c->idle_rtt_s), show(QUANTITY_TIME, c->idle_rtt_expected_s),
-		"");
+		"within 1 % or 0.5 ms, whichever is more");
 	compared(out, "Lateness of packets, 99 % within", show(QUANTITY_TIME, c->lateness_p99_s),
-		none, "due time against actual");
+		none,
+		"due time against actual; up to 5 % of the one-way delay or 1 ms, whichever is more");
 	compared(out, "CPU time of the link emulation", show_percent(c->relay_cpu), none,
 		"of one processor");
 	compared(out, "CPU time of all agents", show_percent(c->agents_cpu), none,
 		"of one processor");
 	compared(out, "CPU time of the kernel's network (softirq)", show_percent(c->softirq), none,
 		"of one processor, the whole machine");
-	compared(out, "Time in which no processor was idle", show_percent(c->saturated), none, "");
+	compared(out, "Time in which no processor was idle", show_percent(c->saturated), none,
+		"of the time; up to 1 %, or no agent waits as below");
 	compared(out, "Longest wait for a processor, of any agent", show_percent(c->waited), none,
-		"of the time; above 15 % the machine set the pace");
+		"of the time; up to 15 %: beyond both the machine set the pace");
 	compared(out, "TCP held up by a receiver's window", show_percent(c->window_limited), none,
 		"of the time with something to send, the worst pair; up to 20 %");
 	compared(out, "TCP held up by a send buffer", show_percent(c->buffer_limited), none,

@@ -166,9 +166,11 @@ static int send_all(void *probes, int fd)
 {
 	struct probes *p = probes;
 	int64_t start_ns = clock_now_ns();
+	int64_t end_ns = sending_ns(&p->spec, start_ns, p->spec.n - 1) + p->spec.patience_ns;
 	uint32_t order = 0;
 
-	for (int i = 0; i < p->spec.n; i++) {
+	/* a machine that is too slow for all of them sends fewer, and is not waited for */
+	for (int i = 0; i < p->spec.n && clock_now_ns() < end_ns; i++) {
 		wait_until(p, sending_ns(&p->spec, start_ns, i), &order);
 		send_one(p, i);
 	}
