@@ -37,7 +37,7 @@ int case_run(struct record_case *c, const struct scenario *s, const struct case_
 /*
  * The same in simulated time, at any dilation as at 1: needs nothing of the machine, keeps no
  * state, and fills c with the same numbers wherever it runs. Of the context it takes the folder
- * (NULL: only c is written), the index and the signals.
+ * (NULL: only c is written), the progress (may be NULL), the index and the signals.
  */
 int case_model(struct record_case *c, const struct scenario *s, const struct case_context *context,
 	struct error *err);

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/heap.h"
 #include "base/memory.h"
 #include "bench/case.h"
 #include "bench/links.h"
 #include "bench/model/model.h"
 #include "bench/observe.h"
+#include "bench/progress.h"
 #include "bench/verdict.h"
 
 struct stage {
@@ -33,11 +35,33 @@ static void link_counters(const void *links, int site, enum direction d, struct 
 	out->lateness.count = 0;
 }
 
+static void update_progress(const struct stage *st, int64_t at_ns)
+{
+	const struct scenario *s = &st->scenario;
+	struct ledger_totals totals;
+
+	if (!st->context->progress)
+		return;
+	observation_totals(&st->observation, at_ns, &totals);
+	progress_update(st->context->progress, &(struct progress_state){
+		.case_name = s->case_name[0] ? s->case_name : s->title,
+		.case_index = st->context->index,
+		.n_cases = st->context->n_cases,
+		.at_s = (double)at_ns / NS_PER_S,
+		.expected_s = (double)st->plan.expected_wall_ns / NS_PER_S,
+		.dilation = 1,
+		.simulated = true,
+		.useful_work = totals.useful_work,
+		.wire_bps = NAN,
+	});
+}
+
 static int on_tick(void *user, int64_t at_ns)
 {
 	struct stage *st = container_of((struct observation *)user, struct stage, observation);
 
 	observe_links(user, at_ns);
+	update_progress(st, at_ns);
 	st->interrupted |= case_interrupted(st->context);
 	return st->interrupted;
 }

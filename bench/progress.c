@@ -33,7 +33,9 @@ static void print_state(struct progress *p, const struct progress_state *s)
 	char rate[32];
 
 	print_case(p, s);
-	if (s->at_s <= s->expected_s)
+	if (s->simulated)
+		fprintf(p->out, "simulated %.0f s of about %.0f s", s->at_s, s->expected_s);
+	else if (s->at_s <= s->expected_s)
 		fprintf(p->out, "%.0f s of about %.0f s, %.0f s left", s->at_s, s->expected_s,
 			left_s);
 	else
@@ -70,6 +72,8 @@ static void end_line(struct progress *p)
 
 void progress_update(struct progress *p, const struct progress_state *s)
 {
+	if (s->simulated && !p->terminal && !p->printed_ns)
+		p->printed_ns = clock_now_ns(); /* short work needs no line */
 	if (!begin_line(p))
 		return;
 	print_state(p, s);

@@ -20,6 +20,7 @@ struct progress_state {
 	size_t case_index, n_cases;
 	double at_s, expected_s; /* scenario time so far, and in all if nothing breaks */
 	double dilation;
+	bool simulated;     /* nobody knows how long the rest takes */
 	double useful_work; /* NaN: nothing accounted yet */
 	double wire_bps;    /* largest direction over the last second; NaN: no links */
 };

@@ -1,17 +1,17 @@
-/* A flow's rounds; see flow.h. */
+/* A flow's course; see flow.h. */
 #include "bench/model/flow.h"
 
 #include <math.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 
-#define ACK_GAP_NS (2 * NS_PER_MS) /* HyStart: a longer gap ends a train */
-#define SEGMENTS_PER_ACK 10	  /* what arrives as one super-packet is acknowledged at once */
 #define BBR_START_NS (91 * NS_PER_MS) /* calibrated: docs/model.md */
 #define BBR_START_RTT 0.31
-#define STEADY_SEGMENTS 50 /* of a window, for each round trip that is taken at once; */
-#define ROUNDS_AT_ONCE 8   /* at most */
-#define SAME_WEIGHT 0.02   /* a smaller change leaves the shares as they are */
+#define ROUNDS_AHEAD 8	   /* where others decide what it may send, nothing is worth more of them */
+#define UNEVEN 0.4	   /* of connections, over a message; calibrated: docs/model.md */
+#define UNEVEN_PAUSED 0.75 /* how much of that after a pause, if nothing was ever dropped */
+#define UNEVEN_NOW 0.82	   /* at a moment */
 
 /* Paths. */
 
@@ -42,23 +42,19 @@ int flows_site_of(const struct flows *n, int participant)
 	return job_site(&n->config.scenario->job, participant);
 }
 
-static int64_t base_rtt_ns(const struct flow *f)
+void flow_measure(struct flow *f)
 {
 	int64_t ns = flows_round_trip_ns(
 		f->flows, flows_site_of(f->flows, f->from), flows_site_of(f->flows, f->to));
 
-	return ns > 0 ? ns : 1;
+	f->base_ns = ns > 0 ? ns : 1;
 }
 
-int64_t flow_queues_ns(const struct flow *f, const int pipes[2])
-{
-	return pipe_queue_ns(&f->flows->pipes[pipes[0]]) + pipe_queue_ns(&f->flows->pipes[pipes[1]]);
-}
-
-/* What its acknowledgements take at least: the queues before them, but not before its data. */
 int64_t flow_rtt_ns(const struct flow *f)
 {
-	return base_rtt_ns(f) + flow_queues_ns(f, f->acks);
+	const struct pipe *pipes = f->flows->pipes;
+
+	return f->base_ns + pipe_queue_ns(&pipes[f->acks[0]]) + pipe_queue_ns(&pipes[f->acks[1]]);
 }
 
 bool flow_path_down(const struct flow *f, int64_t at_ns)
@@ -78,55 +74,140 @@ void flow_set_phase(struct flow *f, enum phase phase)
 {
 	struct flows *n = f->flows;
 
-	if (f->phase == SENDING && phase != SENDING) {
-		struct share_flow *last = n->sending[--n->n_sending];
+	if (f->phase == ACTIVE && phase != ACTIVE) {
+		struct share_flow *last = n->active[--n->n_active];
 
-		n->sending[f->place] = last;
+		n->active[f->place] = last;
 		container_of(last, struct flow, share)->place = f->place;
-		f->share.rate = 0;
-	} else if (f->phase != SENDING && phase == SENDING) {
-		f->place = n->n_sending;
-		n->sending[n->n_sending++] = &f->share;
-		f->since_ns = n->world->now_ns;
-		f->share.rate = 0;
+	} else if (f->phase != ACTIVE && phase == ACTIVE) {
+		f->place = n->n_active;
+		n->active[n->n_active++] = &f->share;
+		f->placed = false;
+		f->due_ns = TIME_NEVER;
 	}
 	f->phase = phase;
 	n->dirty = true;
 }
 
+/* What the course has come to is counted. */
+static void commit(struct flow *f, const struct course *to)
+{
+	struct pipe *pipes = f->flows->pipes;
+	double bytes = f->course.left - to->left, dropped = to->dropped - f->course.dropped;
+
+	f->unjudged += bytes;
+	pipe_carry(&pipes[f->data[0]], bytes);
+	pipe_carry(&pipes[f->data[1]], bytes);
+	if (dropped > 0) {
+		pipe_overflow(&pipes[f->data[f->share.bottleneck]], dropped);
+		f->uneven = 1;
+	}
+	f->course = *to;
+}
+
 void flow_advance(struct flow *f)
 {
-	struct flows *n = f->flows;
-	double bytes = f->share.rate * (double)(n->world->now_ns - f->since_ns);
+	struct course to = f->course;
+	int64_t now = f->flows->world->now_ns;
 
-	f->since_ns = n->world->now_ns;
-	if (bytes <= 0)
+	if (f->placed && to.at_ns < now)
+		course_run(&to, &f->slice, now);
+	to.at_ns = now;
+	commit(f, &to);
+}
+
+double flow_ahead(const struct flow *f, int64_t at_ns)
+{
+	struct course to = f->course;
+
+	if (f->placed && to.at_ns < at_ns)
+		course_run(&to, &f->slice, at_ns < f->due_ns ? at_ns : f->due_ns);
+	return f->course.left - to.left;
+}
+
+void flow_arrive(struct flow *f)
+{
+	commit(f, &f->planned);
+}
+
+void flow_plan(struct flow *f)
+{
+	bool sees_far = !f->slice.shared || course_full(&f->course, &f->slice);
+	int64_t until_ns = f->course.at_ns + ROUNDS_AHEAD * f->slice.rtt_ns;
+
+	f->planned = f->course;
+	f->end_kind = course_run(&f->planned, &f->slice, sees_far ? TIME_NEVER : until_ns);
+	f->due_ns = f->planned.at_ns;
+}
+
+void flow_place(struct flow *f, const struct slice *slice)
+{
+	f->slice = *slice;
+	if (!f->placed && !f->flows->ideal)
+		course_burst(&f->course, slice, f->course.left + f->behind);
+	f->placed = true;
+	flow_plan(f);
+}
+
+void flow_load(struct flow *f, double bytes)
+{
+	f->total = bytes;
+	f->behind -= bytes;
+	f->course.left = bytes;
+}
+
+/*
+ * Flows that share a queue do not share it evenly: how unevenly is calibrated. A sum over the
+ * connections, so that more of them are more even.
+ */
+void flow_draw_weight(struct flow *f)
+{
+	const struct flows *n = f->flows;
+	double sum = 0, slowest = INFINITY;
+
+	f->share.weight = f->slowest = 1;
+	if (n->ideal)
 		return;
-	if (bytes > f->left)
-		bytes = f->left;
-	f->left -= bytes;
-	f->served += bytes;
-	f->unjudged += bytes;
-	f->budget -= bytes;
-	pipe_carry(&n->pipes[f->data[0]], bytes);
-	pipe_carry(&n->pipes[f->data[1]], bytes);
+	for (int c = 0; c < n->connections; c++) {
+		double u =
+			random_unit(n->config.scenario->seed, f->entity, RANDOM_QUEUE, f->draws++);
+
+		sum += 1 - UNEVEN + UNEVEN * 3 * u * u;
+		slowest = least(slowest, 1 - UNEVEN_NOW + UNEVEN_NOW * 3 * u * u);
+	}
+	f->share.weight = sum / n->connections;
+	f->slowest = slowest;
 }
 
 /* Losses. */
 
-static void lose(struct flow *f, int conn)
+static void split(struct flow *f)
 {
-	int64_t now = f->flows->world->now_ns;
+	for (int c = 0; c < f->flows->connections && !f->split; c++)
+		f->conn[c] = f->course.tcp;
+	f->split = true;
+}
 
-	tcp_lose(&f->conn[conn], f->flows->kind, now, now - f->round_ns);
+static void set_window(struct flow *f)
+{
+	double sum = 0;
+
+	if (!f->split) {
+		course_set_window(&f->course, f->flows->connections);
+		return;
+	}
+	for (int c = 0; c < f->flows->connections; c++)
+		sum += f->conn[c].cwnd;
+	f->course.window = sum * TCP_PAYLOAD;
+	f->course.tcp.cwnd = sum / f->flows->connections;
 }
 
 /* A connection of the flow, by window. */
 static int draw_connection(struct flow *f)
 {
-	double at = random_unit(f->flows->config.scenario->seed, f->entity, RANDOM_QUEUE,
-			    f->draws++) *
-		    f->window / TCP_PAYLOAD;
+	double at =
+		random_unit(f->flows->config.scenario->seed, f->entity, RANDOM_QUEUE, f->draws++) *
+		f->course.window / TCP_PAYLOAD;
 	int c = 0;
 
 	while (c + 1 < f->flows->connections && at >= f->conn[c].cwnd)
@@ -134,156 +215,103 @@ static int draw_connection(struct flow *f)
 	return c;
 }
 
-static double lose_on_the_way(struct flow *f)
+double flow_judge(struct flow *f)
 {
 	struct flows *n = f->flows;
-	int64_t segments = (int64_t)(f->unjudged / TCP_PAYLOAD + .5);
+	int64_t segments = (int64_t)(f->unjudged / TCP_PAYLOAD + .5), now = n->world->now_ns;
 	int64_t lost = 0;
 
 	f->unjudged = 0;
+	if (n->ideal)
+		return 0;
 	for (int side = 0; side < 2; side++)
 		lost += pipe_lose(&n->pipes[f->data[side]], segments);
-	for (int64_t i = 0; i < lost; i++)
-		lose(f, draw_connection(f));
-	return (double)lost;
-}
-
-/*
- * A queue that runs over drops from whoever's segments come then. A connection of which d are
- * expected to be dropped is hit with probability 1 - exp(-d).
- */
-static double lose_in_queue(struct flow *f, int side)
-{
-	struct flows *n = f->flows;
-	struct pipe *p = &n->pipes[f->data[side]];
-	double sum = 0;
-
-	if (p->over_until_ns < f->round_ns || f->episodes[side] == p->episode)
-		return 0;
-	f->episodes[side] = p->episode;
-	for (int c = 0; c < n->connections; c++) {
-		double expected = p->over_share * f->conn[c].cwnd;
-
-		if (random_exponential(n->config.scenario->seed, f->entity, RANDOM_QUEUE,
-			    f->draws++) >= expected)
-			continue;
-		sum += expected > 1 ? expected : 1;
-		lose(f, c);
+	if (lost) {
+		split(f);
+		f->uneven = 1;
 	}
-	pipe_overflow(p, sum);
-	return sum;
-}
-
-/* Draws the fate of what was served since the last time; returns how many segments were lost. */
-double flow_judge(struct flow *f)
-{
-	if (f->flows->ideal)
-		return 0;
-	return lose_on_the_way(f) + lose_in_queue(f, 0) + lose_in_queue(f, 1);
+	for (int64_t i = 0; i < lost; i++)
+		tcp_lose(&f->conn[draw_connection(f)], n->kind, now, now - f->course.round_ns);
+	return (double)lost;
 }
 
 /* Rounds. */
 
-static void set_window(struct flow *f)
+static void grow_split(struct flow *f)
 {
-	double sum = 0;
-
-	for (int c = 0; c < f->flows->connections; c++)
-		sum += f->conn[c].cwnd;
-	f->window = sum * TCP_PAYLOAD;
-	f->share.weight = f->window / (double)flow_rtt_ns(f);
-}
-
-bool flow_steady(const struct flow *f)
-{
-	for (int c = 0; c < f->flows->connections; c++)
-		if (tcp_slow_start(&f->conn[c]))
-			return false;
-	return true;
-}
-
-/*
- * Of several connections whose segments come together, each finds those of the ones before it
- * in the queue: the last sees a round trip that is longer by nearly the queue's peak.
- */
-static void grow(struct flow *f)
-{
-	struct flows *n = f->flows;
-	bool full = f->budget <= FLOW_BYTE;
+	const struct slice *s = &f->slice;
+	struct course *c = &f->course;
 	struct tcp_round r = {
-		.now_ns = n->world->now_ns,
-		.rtt_ns = (n->world->now_ns - f->round_ns) / f->rounds,
-		.base_rtt_ns = base_rtt_ns(f),
-		.rounds = f->rounds,
-		.limit = n->window_limit,
+		.now_ns = c->at_ns,
+		.rtt_ns = c->at_ns - c->round_ns,
+		.base_rtt_ns = s->base_ns,
+		.queued_ns = s->rtt_ns - s->base_ns,
+		.train_ns = -1,
+		.rounds = 1,
+		.limit = s->limit,
 	};
 
-	for (int c = 0; c < n->connections; c++) {
-		struct tcp_conn *conn = &f->conn[c];
-		int64_t train = f->full_ns - f->round_ns;
+	for (int i = 0; i < s->connections; i++) {
+		struct tcp_conn *conn = &f->conn[i];
 
-		if (conn->reduced_ns == r.now_ns || (!full && !tcp_slow_start(conn)))
+		if (conn->reduced_ns == r.now_ns)
 			continue;
-		r.acked = f->served * conn->cwnd / f->window;
-		r.queued_ns = f->queued_ns + f->peak_ns * c / n->connections;
-		r.train_ns = (double)train * SEGMENTS_PER_ACK <= r.acked * ACK_GAP_NS ? train : -1;
-		tcp_grow(conn, n->kind, &r);
+		r.acked = least(1, c->sent / c->window) * conn->cwnd;
+		tcp_grow(conn, s->kind, &r);
 	}
-}
-
-void flow_set_event(struct flow *f)
-{
-	struct world *w = f->flows->world;
-	double ns = ceil(fmin(f->left, f->budget) / f->share.rate);
-
-	world_set(w, &f->event, ns < 9e18 ? w->now_ns + (int64_t)ns : TIME_NEVER);
-}
-
-/*
- * Fast forward: windows of some size change little from round to round once they are steady, so
- * that several rounds are one. Not where segments are lost on the way: each round may be the one.
- */
-static int rounds_at_once(const struct flow *f)
-{
-	const struct flows *n = f->flows;
-	int rounds = (int)(f->window / n->connections / TCP_PAYLOAD / STEADY_SEGMENTS);
-
-	if (rounds < 2 || !flow_steady(f) || loss_possible(&n->pipes[f->data[0]].state) ||
-		loss_possible(&n->pipes[f->data[1]].state))
-		return 1;
-	return rounds < ROUNDS_AT_ONCE ? rounds : ROUNDS_AT_ONCE;
-}
-
-/* Shares are made again when a window has changed by more than a little. */
-void flow_begin_round(struct flow *f, bool burst)
-{
-	struct flows *n = f->flows;
-	double weight = f->share.weight;
-
 	set_window(f);
-	f->rounds = rounds_at_once(f);
-	f->budget = n->ideal ? INFINITY : f->window * f->rounds;
-	f->served = 0;
-	f->burst = burst;
-	f->round_ns = f->full_ns = n->world->now_ns;
-	f->queued_ns = flow_queues_ns(f, f->data) + flow_queues_ns(f, f->acks);
-	f->peak_ns = -1;
-	if (f->phase == SENDING && fabs(f->share.weight - weight) < SAME_WEIGHT * weight) {
-		f->share.weight = weight;
-		f->peak_ns = 0;
-		flow_set_event(f);
-		return;
+	if (course_overflow(c, s, false)) {
+		for (int i = 0; i < s->connections; i++)
+			tcp_lose(&f->conn[i], s->kind, c->at_ns, 0);
+		set_window(f);
 	}
-	flow_set_phase(f, SENDING);
+	c->round_ns = c->full_ns = c->at_ns;
+	c->sent = c->lost;
+	c->train = c->lost = 0;
 }
 
-void flow_end_round(struct flow *f)
+void flow_turn(struct flow *f)
 {
-	double lost = flow_judge(f);
+	double lost = flow_judge(f) * TCP_PAYLOAD;
 
-	f->left += lost * TCP_PAYLOAD;
-	f->total += lost * TCP_PAYLOAD;
-	grow(f);
+	f->course.left += lost;
+	f->total += lost;
+	if (f->split)
+		grow_split(f);
+	else
+		course_turn(&f->course, &f->slice);
+}
+
+void flow_open(struct flow *f)
+{
+	f->course = (struct course){.at_ns = f->flows->world->now_ns};
+	f->split = false;
+	f->uneven = 0;
+	f->last_ns = -1;
+	f->unjudged = 0;
+	tcp_open(&f->course.tcp);
+	course_set_window(&f->course, f->flows->connections);
+	if (f->flows->ideal)
+		f->course.window = INFINITY;
+}
+
+struct flow *flow_new(struct flows *n, int from, int to)
+{
+	struct flow *f = memory_zero(1, sizeof *f + (size_t)n->connections * sizeof *f->conn);
+	int a = flows_site_of(n, from), b = flows_site_of(n, to);
+
+	f->flows = n;
+	f->from = from;
+	f->to = to;
+	f->data[0] = f->share.link[0] = 2 * a + UP;
+	f->data[1] = f->share.link[1] = 2 * b + DOWN;
+	f->acks[0] = 2 * b + UP;
+	f->acks[1] = 2 * a + DOWN;
+	f->entity = (uint32_t)(from * n->n + to);
+	f->end = &f->first;
+	flow_measure(f);
+	flow_open(f);
+	return f;
 }
 
 void flow_stall(struct flow *f)
@@ -291,43 +319,100 @@ void flow_stall(struct flow *f)
 	struct world *w = f->flows->world;
 
 	flow_set_phase(f, STALLED);
-	world_set(w, &f->event, w->now_ns + ((flow_rtt_ns(f) + TCP_RTO_MIN_NS) << f->backoff));
+	world_set(w, &f->timeout, w->now_ns + ((flow_rtt_ns(f) + TCP_RTO_MIN_NS) << f->backoff));
 	f->backoff += f->backoff < FLOW_BACKOFF_MAX;
 }
 
-/* A flow that was idle: what is left of its window, or a new round. */
+static void each(
+	struct flow *f, void (*what)(struct tcp_conn *c, const int64_t *arg), const int64_t *arg)
+{
+	if (!f->split)
+		what(&f->course.tcp, arg);
+	for (int c = 0; c < f->flows->connections && f->split; c++)
+		what(&f->conn[c], arg);
+	set_window(f);
+}
+
+static void pause(struct tcp_conn *c, const int64_t *idle_ns)
+{
+	tcp_pause(c, *idle_ns);
+}
+
+static void restart(struct tcp_conn *c, const int64_t *times)
+{
+	tcp_restart(c, times[0], times[1]);
+}
+
+static void time_out(struct tcp_conn *c, const int64_t *kind)
+{
+	tcp_timeout(c, (enum tcp_kind) * kind);
+}
+
+void flow_restart(struct flow *f)
+{
+	const int64_t kind = f->flows->kind;
+
+	each(f, time_out, &kind);
+	f->course.at_ns = f->course.round_ns = f->course.full_ns = f->flows->world->now_ns;
+	f->course.sent = 0;
+	f->course.waiting = false;
+	flow_set_phase(f, ACTIVE);
+}
+
+/* Longer than a round trip ago. */
+static void after_pause(struct flow *f, int64_t idle_ns, int64_t rtt_ns)
+{
+	const int64_t times[] = {idle_ns, rtt_ns + TCP_RTO_MIN_NS};
+
+	flow_turn(f);
+	each(f, pause, times);
+	if (f->flows->config.scenario->transport.slow_start_after_idle && idle_ns > times[1])
+		each(f, restart, times);
+	f->course.round_ns = f->course.full_ns = f->course.at_ns;
+	f->course.sent = 0;
+}
+
+static void begin_late(struct flow *f, int64_t rtt_ns)
+{
+	f->course.waiting = true;
+	f->course.resume_ns =
+		f->course.at_ns + BBR_START_NS + (int64_t)(BBR_START_RTT * (double)rtt_ns);
+}
+
+/* A window that filled the link is acknowledged at its rate, and so is its room. */
+static bool still_draining(const struct flow *f, int64_t now_ns)
+{
+	return course_full(&f->course, &f->slice) &&
+	       (double)(now_ns - f->last_ns) < f->course.window / f->slice.rate;
+}
+
 void flow_wake(struct flow *f)
 {
 	struct flows *n = f->flows;
-	int64_t now = n->world->now_ns, idle_ns = now - f->last_ns, rtt = flow_rtt_ns(f);
+	int64_t now = n->world->now_ns, rtt = flow_rtt_ns(f);
 
 	if (!n->ideal && flow_path_down(f, now)) {
 		f->backoff = 0;
 		flow_stall(f);
 		return;
 	}
+	f->course.at_ns = now;
+	f->course.train = 0;
+	if (f->last_ns >= 0 && now - f->last_ns > rtt + TCP_RTO_MIN_NS)
+		f->uneven = most(f->uneven, UNEVEN_PAUSED);
+	flow_draw_weight(f);
 	if (n->ideal || f->last_ns < 0) {
-		flow_begin_round(f, true);
-		if (n->kind == TCP_BBR && !n->ideal) {
-			flow_set_phase(f, WAITING);
-			world_set(n->world, &f->event,
-				now + BBR_START_NS + (int64_t)(BBR_START_RTT * (double)rtt));
-		}
-		return;
+		f->course.round_ns = f->course.full_ns = now;
+		f->course.sent = 0;
+		if (n->kind == TCP_BBR && !n->ideal)
+			begin_late(f, rtt);
+	} else if (still_draining(f, now)) {
+		f->course.waiting = false;
+	} else if (now < f->course.round_ns + rtt) {
+		f->course.waiting = f->course.sent >= f->course.window;
+		f->course.resume_ns = f->course.round_ns + rtt;
+	} else {
+		after_pause(f, now - f->last_ns, rtt);
 	}
-	if (now < f->round_ns + rtt) {
-		f->burst = true;
-		flow_set_phase(f, f->budget > FLOW_BYTE ? SENDING : WAITING);
-		if (f->phase == WAITING)
-			world_set(n->world, &f->event, f->round_ns + rtt);
-		return;
-	}
-	flow_end_round(f);
-	for (int c = 0; c < n->connections; c++) {
-		tcp_pause(&f->conn[c], idle_ns);
-		if (n->config.scenario->transport.slow_start_after_idle &&
-			idle_ns > rtt + TCP_RTO_MIN_NS)
-			tcp_restart(&f->conn[c], idle_ns, rtt + TCP_RTO_MIN_NS);
-	}
-	flow_begin_round(f, true);
+	flow_set_phase(f, ACTIVE);
 }

@@ -1,49 +1,49 @@
 /*
- * One flow and its rounds: what it may send, what of it is lost, how its windows grow. Messages and
- * the sharing of links among flows are in flows.c.
+ * One flow: its place on the links, what it may send, what of it is lost, how its windows grow.
+ * Messages and the sharing of links among flows are in flows.c.
  */
 #pragma once
 
+#include "bench/model/course.h"
 #include "bench/model/flows.h"
 #include "bench/model/share.h"
 
-#define FLOW_BYTE 1e-6	   /* less than this is nothing left */
 #define FLOW_BACKOFF_MAX 9 /* doublings of the timeout: Linux ends at 120 s */
 
 enum phase {
 	IDLE,	 /* nothing to send */
-	SENDING, /* has a rate */
-	WAITING, /* the window is used up; until the round's acknowledgements come */
+	ACTIVE,	 /* on its course */
 	STALLED, /* the link is down; until the next timeout */
 };
 
 struct flow {
 	struct share_flow share;
-	struct world_event event;
 	struct flows *flows;
-	int from, to;  /* participants */
-	int data[2];   /* pipes: up, down */
+	int from, to; /* participants */
+	int data[2];  /* pipes: up, down */
 	int acks[2];
 	uint32_t entity;
 	enum phase phase;
-	struct parcel *first, **end; /* messages; the first is being sent */
-	double total, left;	     /* bytes of the first, framing included; and not served yet */
-	double behind;		     /* bytes of the others */
-	double window;		     /* bytes, all connections */
-	double budget, served;	     /* of this round: may still be sent, was served */
-	double unjudged;	     /* served, and its losses are not drawn yet */
-	int rounds;		     /* round trips that this round stands for */
-	bool burst;		     /* the whole window comes at once */
-	int64_t since_ns;	     /* served is true at */
-	int64_t round_ns, full_ns;   /* the round's begin, and when its window was used up */
-	int64_t queued_ns;	     /* in queues at its begin */
-	int64_t peak_ns;	     /* in the queue that its windows make; < 0: not known yet */
-	int64_t last_ns;	     /* when it last sent; < 0: never */
-	int64_t arrival_ns;	     /* of its last message */
-	int64_t signal_ns;	     /* of its last message without payload */
-	uint64_t draws, episodes[2]; /* of its pipes, that it has had its losses of */
+	size_t place;		       /* among those that are active */
+	struct parcel *first, **end;   /* messages; the first is being sent */
+	int64_t framed_bytes, framing; /* of such a message */
+	double total, behind;	       /* bytes of the first, framing included, and of the others */
+	double unjudged;	       /* served, and its losses are not drawn yet */
+	int64_t base_ns;	       /* round trip without queues */
+	bool placed;		       /* has its place since it became active */
+	struct slice slice;
+	struct course course, planned; /* true at a time past; and at due_ns */
+	enum course_end end_kind;      /* of planned */
+	int64_t due_ns;
+	int64_t last_ns;    /* when it last sent; < 0: never */
+	int64_t arrival_ns; /* of its last message */
+	int64_t signal_ns;  /* of its last message without payload */
+	double slowest;	    /* connection's window to the mean */
+	uint64_t draws;
+	struct world_event timeout; /* STALLED */
 	int backoff;
-	size_t place; /* among those that send */
+	double uneven; /* its connections are: 0 not at all, 1 as losses leave them */
+	bool split;    /* its connections differ: they are conn, not course.tcp */
 	struct tcp_conn conn[];
 };
 
@@ -59,8 +59,9 @@ struct flows {
 	struct world *world;
 	struct flows_config config;
 	enum tcp_kind kind;
-	bool ideal, dirty;
-	int n_pipes, n; /* participants */
+	bool ideal;
+	bool dirty, fired; /* since the last settling: shares are to be made; something was due */
+	int n_pipes, n;	   /* participants */
 	int connections;
 	double window_limit; /* segments, of a connection */
 	struct pipe *pipes;  /* site * 2 + direction */
@@ -68,33 +69,46 @@ struct flows {
 	struct flow **flow; /* [from * n + to]; NULL: they have not talked */
 	struct flow **made;
 	size_t n_made;
-	struct share_flow **sending;
-	size_t n_sending;
+	struct share_flow **active;
+	size_t n_active;
+	struct world_event due; /* the first of the active flows' */
 	int64_t chunk_max[SITES_MAX];
 	struct delivery *spare, *deliveries;
 };
 
+struct flow *flow_new(struct flows *n, int from, int to);
+
 int flows_site_of(const struct flows *n, int participant);
+void flow_measure(struct flow *f); /* sets base_ns */
 /* One way between two sites, without queues. */
 int64_t flows_way_ns(const struct flows *n, int from, int to);
 /* What its acknowledgements take at least: the queues before them, but not before its data. */
 int64_t flow_rtt_ns(const struct flow *f);
-/* What stands in the queues of two pipes. */
-int64_t flow_queues_ns(const struct flow *f, const int pipes[2]);
 bool flow_path_down(const struct flow *f, int64_t at_ns);
+
 void flow_set_phase(struct flow *f, enum phase phase);
-/* Serves what its rate has carried since the last time. */
+/* All its connections begin anew, cold. */
+void flow_open(struct flow *f);
+/* A message of `bytes` is the first now. */
+void flow_load(struct flow *f, double bytes);
+/* Its place on the links is another from now on. */
+void flow_place(struct flow *f, const struct slice *slice);
+/* Sees how its course ends, from where it is. */
+void flow_plan(struct flow *f);
+/* Goes on to now, or to where its plan has come. */
 void flow_advance(struct flow *f);
+void flow_arrive(struct flow *f);
+/* Bytes that it has served at a time, beyond what is counted. */
+double flow_ahead(const struct flow *f, int64_t at_ns);
 /* Draws the fate of what was served since the last time; returns how many segments were lost. */
 double flow_judge(struct flow *f);
-/* No connection is in slow start. */
-bool flow_steady(const struct flow *f);
-/* When its message or its round will be served, at its rate. */
-void flow_set_event(struct flow *f);
-void flow_begin_round(struct flow *f, bool burst);
-/* Losses of the round, and what its acknowledgements make of the windows. */
-void flow_end_round(struct flow *f);
-/* The link is down: it tries again after its timeout. */
-void flow_stall(struct flow *f);
+/* A round of a flow that steps is over. */
+void flow_turn(struct flow *f);
 /* It was idle and has something to send: what is left of its window, or a new round. */
 void flow_wake(struct flow *f);
+/* How much of a queue it has of those that share it: anew for each message. */
+void flow_draw_weight(struct flow *f);
+/* After a timeout. */
+void flow_restart(struct flow *f);
+/* The link is down: it tries again after its timeout. */
+void flow_stall(struct flow *f);

@@ -9,6 +9,9 @@
 #include "bench/live/stripe.h"
 #include "bench/model/flow.h"
 
+#define USED_UP .75
+#define SAME 0.1 /* of a window: a smaller change leaves the shares as they are */
+
 /* Messages. */
 
 static void arrives(struct world_event *event)
@@ -32,30 +35,26 @@ static void deliver(struct flows *n, struct parcel *parcel, int64_t at_ns)
 		n->spare = d->next;
 	} else {
 		d = memory_zero(1, sizeof *d);
-		*d = (struct delivery){
-			.event.fire = arrives, .flows = n, .made = n->deliveries};
+		*d = (struct delivery){.event.fire = arrives, .flows = n, .made = n->deliveries};
 		n->deliveries = d;
 	}
 	d->parcel = parcel;
 	world_set(n->world, &d->event, at_ns);
 }
 
-static double framed(const struct flow *f, const struct parcel *parcel)
+/* Messages of a flow mostly have one size. */
+static double framed(struct flow *f, const struct parcel *parcel)
 {
 	const struct flows *n = f->flows;
+	int64_t bytes = parcel->message.bytes;
 
 	if (n->ideal)
-		return (double)parcel->message.bytes;
-	return (double)(parcel->message.bytes +
-			stripe_framing(parcel->message.bytes, n->connections,
-				n->chunk_max[flows_site_of(n, f->from)]));
-}
-
-static void load_first(struct flow *f)
-{
-	f->total = framed(f, f->first);
-	f->behind -= f->total;
-	f->left = f->total;
+		return (double)bytes;
+	if (f->framed_bytes != bytes)
+		f->framing = stripe_framing(
+			bytes, n->connections, n->chunk_max[flows_site_of(n, f->from)]);
+	f->framed_bytes = bytes;
+	return (double)(bytes + f->framing);
 }
 
 /* The share of a message that was put on the link before it was forgotten. */
@@ -70,36 +69,41 @@ static void count_sent(struct flow *f, double share)
 }
 
 /*
- * A message's last bytes wait in the sockets, as much in each (stripe_unsent), and the slowest
- * connection's are sent last: later than at the rate of all by so much.
+ * A message's last bytes wait in the sockets, about as much in each, and the slowest connection's
+ * are sent last: later than at the rate of all by so much. Where the windows are the limit, only
+ * if they are used up, and at most until a round trip brings all of them back.
  */
 static int64_t tail_ns(const struct flow *f)
 {
 	const struct flows *n = f->flows;
-	double waiting = fmin((double)stripe_unsent(n->chunk_max[flows_site_of(n, f->from)]),
-		f->total / n->connections);
-	double least = f->conn[0].cwnd;
+	const struct course *c = &f->course;
+	const struct slice *s = &f->slice;
+	int64_t chunk = n->chunk_max[flows_site_of(n, f->from)];
+	bool full = course_full(c, s);
+	double waiting = (double)(stripe_unsent(chunk) + (full ? chunk * 3 / 4 : chunk));
+	double rate = full ? s->rate : c->window / (double)s->rtt_ns;
+	double slowest = 1 - f->uneven * (1 - f->slowest);
+	double ns = least(waiting * n->connections, f->total) / rate * (1 / slowest - 1);
 
-	if (n->ideal)
+	if (n->ideal || !(f->uneven > 0) ||
+		(!full && f->total < c->window && c->sent < USED_UP * c->window))
 		return 0;
-	for (int c = 1; c < n->connections; c++)
-		least = fmin(least, f->conn[c].cwnd);
-	return (int64_t)(waiting / f->share.rate *
-			 (f->window / TCP_PAYLOAD / least - n->connections));
+	return (int64_t)(full ? ns : least(ns, (double)s->rtt_ns));
 }
 
 static void finish_message(struct flow *f)
 {
 	struct flows *n = f->flows;
 	struct parcel *parcel = f->first;
-	int64_t at_ns = n->world->now_ns + flows_way_ns(n, flows_site_of(n, f->from), flows_site_of(n, f->to));
-	double lost;
+	int64_t at_ns = n->world->now_ns +
+			flows_way_ns(n, flows_site_of(n, f->from), flows_site_of(n, f->to));
+	double lost = flow_judge(f);
 
 	at_ns += tail_ns(f);
-	lost = flow_judge(f);
 	if (lost > 0)
-		at_ns += flow_rtt_ns(f) + flow_queues_ns(f, f->data) +
-			 (int64_t)(lost * TCP_PAYLOAD / f->share.rate);
+		at_ns += f->slice.rtt_ns +
+			 (int64_t)((course_queued(&f->course, &f->slice) + lost * TCP_PAYLOAD) /
+				   f->slice.rate);
 	if (at_ns < f->arrival_ns)
 		at_ns = f->arrival_ns;
 	f->arrival_ns = at_ns;
@@ -110,76 +114,69 @@ static void finish_message(struct flow *f)
 	deliver(n, parcel, at_ns);
 }
 
-static void flow_fires(struct world_event *event)
+/* The next message, if there is one. */
+static void go_on(struct flow *f)
 {
-	struct flow *f = container_of(event, struct flow, event);
-	struct world *w = f->flows->world;
-	int64_t due_ns;
-
-	if (f->phase == STALLED) {
-		if (flow_path_down(f, w->now_ns)) {
-			flow_stall(f);
-			return;
-		}
-		for (int c = 0; c < f->flows->connections; c++)
-			tcp_timeout(&f->conn[c], f->flows->kind);
-		flow_begin_round(f, false);
-		return;
-	}
-	if (f->phase == WAITING) {
-		if (f->served > 0)
-			flow_end_round(f);
-		flow_begin_round(f, false);
-		return;
-	}
-	flow_advance(f);
-	f->last_ns = w->now_ns;
-	while (f->first && f->left <= FLOW_BYTE) {
-		finish_message(f);
-		if (f->first)
-			load_first(f);
-	}
-	if (f->budget <= FLOW_BYTE)
-		f->full_ns = w->now_ns;
+	f->last_ns = f->flows->world->now_ns;
+	finish_message(f);
 	if (!f->first) {
-		f->left = 0;
 		flow_set_phase(f, IDLE);
 		return;
 	}
-	if (f->budget > FLOW_BYTE) {
-		flow_set_event(f);
-		return;
+	flow_load(f, framed(f, f->first));
+	flow_draw_weight(f);
+	f->flows->dirty |= f->slice.shared;
+}
+
+static void next_round(struct flow *f)
+{
+	double want;
+
+	flow_turn(f);
+	want = f->course.window / (double)f->base_ns;
+	if (f->slice.shared && fabs(want - f->share.want) > SAME * want)
+		f->flows->dirty = true;
+}
+
+static void flows_due(struct world_event *event)
+{
+	struct flows *n = container_of(event, struct flows, due);
+
+	n->fired = true;
+	for (size_t i = 0; i < n->n_active;) {
+		struct flow *f = container_of(n->active[i], struct flow, share);
+
+		if (f->due_ns > n->world->now_ns) {
+			i++;
+			continue;
+		}
+		flow_arrive(f);
+		if (f->end_kind == COURSE_MESSAGE)
+			go_on(f);
+		else if (f->end_kind == COURSE_ROUND)
+			next_round(f);
+		else
+			n->dirty = true;
+		if (f->phase == ACTIVE)
+			flow_plan(f);
 	}
-	due_ns = f->round_ns + flow_rtt_ns(f) * f->rounds;
-	if (w->now_ns >= due_ns) {
-		flow_end_round(f);
-		flow_begin_round(f, false);
-	} else {
-		flow_set_phase(f, WAITING);
-		world_set(w, &f->event, due_ns);
-	}
+}
+
+static void times_out(struct world_event *event)
+{
+	struct flow *f = container_of(event, struct flow, timeout);
+
+	if (flow_path_down(f, f->flows->world->now_ns))
+		flow_stall(f);
+	else
+		flow_restart(f);
 }
 
 static struct flow *make_flow(struct flows *n, int from, int to)
 {
-	struct flow *f =
-		memory_zero(1, sizeof *f + (size_t)n->connections * sizeof *f->conn);
-	int a = flows_site_of(n, from), b = flows_site_of(n, to);
+	struct flow *f = flow_new(n, from, to);
 
-	f->flows = n;
-	f->event.fire = flow_fires;
-	f->from = from;
-	f->to = to;
-	f->data[0] = f->share.link[0] = 2 * a + UP;
-	f->data[1] = f->share.link[1] = 2 * b + DOWN;
-	f->acks[0] = 2 * b + UP;
-	f->acks[1] = 2 * a + DOWN;
-	f->entity = (uint32_t)(from * n->n + to);
-	f->end = &f->first;
-	f->last_ns = -1;
-	f->rounds = 1;
-	for (int c = 0; c < n->connections; c++)
-		tcp_open(&f->conn[c]);
+	f->timeout.fire = times_out;
 	n->made = memory_resize(n->made, n->n_made + 1, sizeof *n->made);
 	n->made[n->n_made++] = f;
 	n->flow[from * n->n + to] = f;
@@ -218,11 +215,9 @@ static void network_send(struct network *network, struct parcel *parcel)
 	*f->end = parcel;
 	f->end = &parcel->next;
 	f->behind += framed(f, parcel);
-	if (f->first != parcel) {
-		n->dirty |= f->phase == SENDING && f->burst;
+	if (f->first != parcel)
 		return;
-	}
-	load_first(f);
+	flow_load(f, framed(f, parcel));
 	flow_wake(f);
 }
 
@@ -231,22 +226,20 @@ static void reset(struct flow *f)
 {
 	struct flows *n = f->flows;
 
-	if (f->phase == SENDING)
+	if (f->phase == ACTIVE)
 		flow_advance(f);
-	world_cancel(n->world, &f->event);
+	world_cancel(n->world, &f->timeout);
 	if (f->first)
-		count_sent(f, 1 - f->left / f->total);
+		count_sent(f, 1 - f->course.left / f->total);
 	for (struct parcel *p = f->first, *next; p; p = next) {
 		next = p->next;
 		world_forget(n->world, p);
 	}
 	f->first = NULL;
 	f->end = &f->first;
-	f->left = f->behind = f->unjudged = 0;
+	f->behind = 0;
 	flow_set_phase(f, IDLE);
-	f->last_ns = -1;
-	for (int c = 0; c < n->connections; c++)
-		tcp_open(&f->conn[c]);
+	flow_open(f);
 }
 
 static void network_purge(struct network *network, int from, int to)
@@ -260,83 +253,153 @@ static void network_purge(struct network *network, int from, int to)
 
 /* Sharing. */
 
-/*
- * A flow in the queue of the link that limits it. Standing: what of its window is more than the
- * link serves it in a round trip. At its peak, half of the window while slow start sends two
- * segments for each that is acknowledged, and all of it when it comes at once after idle time.
- */
-static void queue_up(const struct flow *f, struct pipe *p)
+/* How much its links may have to carry of it before it is done. */
+static void ask(struct flow *f)
 {
-	double waiting = f->left + f->behind, window = fmin(f->window, waiting);
-	double standing = fmax(0, window - f->share.rate * (double)flow_rtt_ns(f));
-	double peak = f->burst ? fmin(f->budget, waiting) : flow_steady(f) ? standing : window / 2;
+	struct flows *n = f->flows;
+	double rtt = (double)f->base_ns;
+	double all = (f->course.window + f->course.left + f->behind) / rtt;
 
-	p->queued_bytes += standing;
-	p->peak_bytes += fmax(standing, peak);
-	p->windows += f->window;
-	if (flow_rtt_ns(f) > p->rtt_ns)
-		p->rtt_ns = flow_rtt_ns(f);
+	f->share.want = n->ideal ? 0 : f->course.window / rtt;
+	for (int side = 0; side < 2; side++) {
+		struct pipe *p = &n->pipes[f->data[side]];
+
+		p->n_active++;
+		p->n_fresh += !f->placed;
+		p->weight += f->share.weight;
+		p->offered += least(all, n->pipes[f->data[!side]].capacity);
+	}
+}
+
+static bool shares(const struct flow *f)
+{
+	for (int side = 0; side < 2; side++) {
+		const struct pipe *p = &f->flows->pipes[f->data[side]];
+
+		if (p->n_active > 1 && p->offered > p->capacity)
+			return true;
+	}
+	return false;
+}
+
+static bool loses(const struct flow *f)
+{
+	const struct pipe *pipes = f->flows->pipes;
+
+	return loss_possible(&pipes[f->data[0]].state) || loss_possible(&pipes[f->data[1]].state);
+}
+
+static struct slice slice_of(const struct flow *f)
+{
+	const struct flows *n = f->flows;
+	const struct pipe *p = &n->pipes[f->data[f->share.bottleneck]];
+	struct slice s = {
+		.rate = f->share.offered,
+		.room = n->ideal ? INFINITY : pipe_queue_limit(p) * f->share.weight / p->weight,
+		.rtt_ns = flow_rtt_ns(f),
+		.base_ns = f->base_ns,
+		.limit = n->window_limit,
+		.connections = n->connections,
+		.kind = n->kind,
+		.shared = shares(f),
+	};
+
+	s.burst = p->n_fresh ? most(s.room, (pipe_queue_limit(p) - p->queued_bytes) / p->n_fresh)
+			     : s.room;
+	if (!n->ideal)
+		s.steps = loses(f) || (s.shared && tcp_slow_start(&f->course.tcp));
+	return s;
+}
+
+static bool same_slice(const struct slice *a, const struct slice *b)
+{
+	return a->rate == b->rate && a->room == b->room && a->rtt_ns == b->rtt_ns &&
+	       a->shared == b->shared && a->steps == b->steps;
+}
+
+/* Where the window is the limit and stays it, what the link would give matters little. */
+static bool little_changes(const struct flow *f, const struct slice *s)
+{
+	const struct slice *was = &f->slice;
+
+	return s->shared && was->shared && !s->steps && !was->steps &&
+	       !course_full(&f->course, s) && !course_full(&f->course, was) &&
+	       fabs(s->rate - was->rate) < SAME * s->rate &&
+	       fabs(s->room - was->room) < SAME * s->room && s->rtt_ns == was->rtt_ns;
+}
+
+static void share(struct flows *n)
+{
+	for (int i = 0; i < n->n_pipes; i++) {
+		n->pipes[i].n_active = n->pipes[i].n_fresh = 0;
+		n->pipes[i].weight = n->pipes[i].offered = 0;
+	}
+	for (size_t i = 0; i < n->n_active; i++)
+		ask(container_of(n->active[i], struct flow, share));
+	share_fill(n->shares, n->n_pipes, n->active, n->n_active);
+	for (size_t i = 0; i < n->n_active; i++) {
+		struct flow *f = container_of(n->active[i], struct flow, share);
+		struct slice s = slice_of(f);
+		double change = (double)(s.rtt_ns - f->slice.rtt_ns);
+
+		if (f->placed && fabs(change) < SAME * (double)s.rtt_ns)
+			s.rtt_ns = f->slice.rtt_ns;
+		if (f->placed && (same_slice(&s, &f->slice) || little_changes(f, &s)))
+			continue;
+		flow_advance(f);
+		flow_place(f, &s);
+	}
 }
 
 static void fill_queues(struct flows *n)
 {
 	for (int i = 0; i < n->n_pipes; i++)
-		n->pipes[i].queued_bytes = n->pipes[i].peak_bytes = n->pipes[i].windows = 0;
-	for (size_t i = 0; i < n->n_sending; i++) {
-		const struct flow *f = container_of(n->sending[i], struct flow, share);
+		n->pipes[i].queued_bytes = 0;
+	for (size_t i = 0; i < n->n_active; i++) {
+		const struct flow *f = container_of(n->active[i], struct flow, share);
+		struct pipe *p = &n->pipes[f->data[f->share.bottleneck]];
 
-		queue_up(f, &n->pipes[f->data[f->share.bottleneck]]);
+		p->queued_bytes += course_queued(&f->course, &f->slice);
+		p->high_bytes = most(p->high_bytes, p->queued_bytes);
 	}
 }
 
-static void check_queues(struct flows *n)
+static void set_due(struct flows *n)
 {
-	for (int i = 0; i < n->n_pipes; i++) {
-		struct pipe *p = &n->pipes[i];
-		double limit = pipe_queue_limit(p);
+	int64_t first_ns = TIME_NEVER;
 
-		if (p->peak_bytes > limit && n->world->now_ns > p->over_until_ns) {
-			p->over_share = (p->peak_bytes - limit) / p->windows;
-			p->over_until_ns = n->world->now_ns + p->rtt_ns + (int64_t)(limit / pipe_capacity(p));
-			p->episode++;
-		}
-		p->high_bytes = fmax(p->high_bytes, fmin(p->peak_bytes, limit));
-		p->queued_bytes = fmin(p->queued_bytes, limit);
-		p->rtt_ns = 0;
+	for (size_t i = 0; i < n->n_active; i++) {
+		const struct flow *f = container_of(n->active[i], struct flow, share);
+
+		if (f->due_ns < first_ns)
+			first_ns = f->due_ns;
 	}
+	if (first_ns == TIME_NEVER)
+		world_cancel(n->world, &n->due);
+	else
+		world_set(n->world, &n->due, first_ns);
 }
 
 static void network_settle(struct network *network)
 {
 	struct flows *n = container_of(network, struct flows, network);
 
-	if (!n->dirty)
+	if (!n->dirty && !n->fired)
 		return;
-	n->dirty = false;
-	for (size_t i = 0; i < n->n_sending; i++)
-		flow_advance(container_of(n->sending[i], struct flow, share));
-	share_fill(n->shares, n->n_pipes, n->sending, n->n_sending);
-	if (!n->ideal) {
-		fill_queues(n);
-		check_queues(n);
+	if (n->dirty) {
+		share(n);
+		if (!n->ideal)
+			fill_queues(n);
 	}
-	for (size_t i = 0; i < n->n_sending; i++) {
-		struct flow *f = container_of(n->sending[i], struct flow, share);
-		const struct pipe *p = &n->pipes[f->data[f->share.bottleneck]];
-
-		if (f->peak_ns < 0)
-			f->peak_ns = (int64_t)(fmin(p->peak_bytes, pipe_queue_limit(p)) /
-					       pipe_capacity(p));
-		flow_set_event(f);
-	}
+	n->dirty = n->fired = false;
+	set_due(n);
 }
 
 /* Links. */
 
 static bool crosses(const struct flow *f, int pipe)
 {
-	return f->data[0] == pipe || f->data[1] == pipe || f->acks[0] == pipe ||
-	       f->acks[1] == pipe;
+	return f->data[0] == pipe || f->data[1] == pipe || f->acks[0] == pipe || f->acks[1] == pipe;
 }
 
 static void pipe_changes(struct world_event *event)
@@ -347,17 +410,19 @@ static void pipe_changes(struct world_event *event)
 	bool was_down = p->state.down;
 	int64_t until_ns;
 
-	for (size_t i = 0; i < n->n_sending; i++)
-		flow_advance(container_of(n->sending[i], struct flow, share));
+	for (size_t i = 0; i < n->n_active; i++)
+		flow_advance(container_of(n->active[i], struct flow, share));
 	until_ns = pipe_load(p, n->world->now_ns);
-	n->shares[number].capacity = pipe_capacity(p);
+	n->shares[number].capacity = p->capacity;
 	n->dirty = true;
+	for (size_t i = 0; i < n->n_made; i++)
+		flow_measure(n->made[i]);
 	if (until_ns != TIME_NEVER)
 		world_set(n->world, &p->change, until_ns);
 	for (size_t i = 0; p->state.down && !was_down && !n->ideal && i < n->n_made; i++) {
 		struct flow *f = n->made[i];
 
-		if (!crosses(f, number) || (f->phase != SENDING && f->phase != WAITING))
+		if (!crosses(f, number) || f->phase != ACTIVE)
 			continue;
 		f->backoff = 0;
 		flow_stall(f);
@@ -370,7 +435,7 @@ void flows_start(struct flows *n)
 		struct pipe *p = &n->pipes[i];
 		int64_t until_ns = pipe_load(p, 0);
 
-		n->shares[i].capacity = pipe_capacity(p);
+		n->shares[i].capacity = p->capacity;
 		p->flows = n;
 		p->change = (struct world_event){.fire = pipe_changes, .background = true};
 		if (until_ns != TIME_NEVER)
@@ -382,9 +447,9 @@ void flows_start(struct flows *n)
 
 static enum tcp_kind kind_of(const char *congestion)
 {
-	return !strcmp(congestion, "reno")	 ? TCP_RENO
+	return !strcmp(congestion, "reno")	? TCP_RENO
 	       : !strncmp(congestion, "bbr", 3) ? TCP_BBR
-						 : TCP_CUBIC;
+						: TCP_CUBIC;
 }
 
 struct flows *flows_new(struct world *world, const struct flows_config *config)
@@ -401,12 +466,13 @@ struct flows *flows_new(struct world *world, const struct flows_config *config)
 		.n_pipes = 2 * s->n_sites,
 		.n = job_participants(&s->job),
 		.connections = s->transport.tcp == TRANSPORT_IDEAL ? 1 : s->transport.connections,
-		.window_limit = fmax(2, (double)s->transport.buffer_bytes / 2 / TCP_PAYLOAD),
+		.window_limit = most(2, (double)s->transport.buffer_bytes / 2 / TCP_PAYLOAD),
 	};
 	n->pipes = memory_zero((size_t)n->n_pipes, sizeof *n->pipes);
 	n->shares = memory_zero((size_t)n->n_pipes, sizeof *n->shares);
 	n->flow = memory_zero((size_t)(n->n * n->n), sizeof(struct flow *));
-	n->sending = memory_zero((size_t)(n->n * n->n), sizeof *n->sending);
+	n->active = memory_zero((size_t)(n->n * n->n), sizeof *n->active);
+	n->due.fire = flows_due;
 	for (int i = 0; i < n->n_pipes; i++)
 		pipe_init(&n->pipes[i], &config->links->links[i / 2][i % 2], i % 2, s->seed,
 			(uint32_t)i, n->ideal, &config->out->links[i / 2][i % 2]);
@@ -421,14 +487,18 @@ struct network *flows_network(struct flows *flows)
 	return &flows->network;
 }
 
+/* What is on its way between the last event and now is looked at, and nothing is disturbed. */
 void flows_count(struct flows *n, int64_t at_ns)
 {
-	int64_t now_ns = n->world->now_ns;
+	for (int i = 0; i < n->n_pipes; i++)
+		n->pipes[i].ahead_bytes = 0;
+	for (size_t i = 0; i < n->n_active; i++) {
+		const struct flow *f = container_of(n->active[i], struct flow, share);
+		double bytes = flow_ahead(f, at_ns);
 
-	n->world->now_ns = at_ns;
-	for (size_t i = 0; i < n->n_sending; i++)
-		flow_advance(container_of(n->sending[i], struct flow, share));
-	n->world->now_ns = now_ns;
+		n->pipes[f->data[0]].ahead_bytes += bytes;
+		n->pipes[f->data[1]].ahead_bytes += bytes;
+	}
 	for (int i = 0; i < n->n_pipes; i++)
 		pipe_count(&n->pipes[i]);
 }
@@ -437,6 +507,7 @@ struct flows *flows_free(struct flows *n)
 {
 	if (!n)
 		return NULL;
+	world_cancel(n->world, &n->due);
 	for (size_t i = 0; i < n->n_made; i++) {
 		reset(n->made[i]);
 		free(n->made[i]);
@@ -452,7 +523,7 @@ struct flows *flows_free(struct flows *n)
 		world_cancel(n->world, &n->pipes[i].change);
 	free(n->made);
 	free(n->flow);
-	free(n->sending);
+	free(n->active);
 	free(n->shares);
 	free(n->pipes);
 	free(n);

@@ -1,9 +1,9 @@
 /*
  * The network of the model: flows over access links. One flow for each ordered pair of
  * participants that talk; it stands for their TCP connections (transport.connections), which
- * share its messages as live striping does. A flow advances by TCP rounds (tcp.h); those that
- * send share the links by weighted max-min (share.h), weighted by window over round trip, as a
- * first-in-first-out queue serves them. docs/model.md says what follows from what.
+ * share its messages as live striping does. Those that have something to send share the links by
+ * weighted max-min (share.h); each then follows its course of TCP rounds (course.h) until its place
+ * on the links changes. docs/model.md says what follows from what.
  */
 #pragma once
 

@@ -19,7 +19,6 @@ void pipe_init(struct pipe *p, const struct link_direction *profile, enum direct
 {
 	*p = (struct pipe){.profile = profile, .which = which, .ideal = ideal, .stats = stats};
 	loss_init(&p->losses, seed, entity);
-	p->over_until_ns = -1;
 }
 
 int64_t pipe_load(struct pipe *p, int64_t at_ns)
@@ -27,12 +26,8 @@ int64_t pipe_load(struct pipe *p, int64_t at_ns)
 	int64_t until_ns;
 
 	link_at(p->profile, p->which, at_ns, &p->state, &until_ns);
+	p->capacity = (double)p->state.rate_bps / (8. * NS_PER_S) / wire_per_payload(p);
 	return until_ns;
-}
-
-double pipe_capacity(const struct pipe *p)
-{
-	return (double)p->state.rate_bps / (8. * NS_PER_S) / wire_per_payload(p);
 }
 
 double pipe_queue_limit(const struct pipe *p)
@@ -42,7 +37,7 @@ double pipe_queue_limit(const struct pipe *p)
 
 int64_t pipe_queue_ns(const struct pipe *p)
 {
-	return (int64_t)(p->queued_bytes / pipe_capacity(p));
+	return (int64_t)(p->queued_bytes / p->capacity);
 }
 
 int64_t pipe_delay_ns(const struct pipe *p)
@@ -103,8 +98,9 @@ void pipe_count(struct pipe *p)
 
 	for (int cause = 0; cause < DROP_CAUSES; cause++)
 		drops += cause == DROP_QUEUE ? 0 : s->drop_bytes[cause];
-	s->sent_bytes = (uint64_t)llround(p->wire_bytes);
-	s->sent_segments = (uint64_t)llround(p->segments);
+	s->sent_bytes = (uint64_t)llround(
+		p->wire_bytes + p->ahead_bytes * wire_per_payload(p));
+	s->sent_segments = (uint64_t)llround(p->segments + p->ahead_bytes / TCP_PAYLOAD);
 	s->delivered_bytes = s->sent_bytes > drops ? s->sent_bytes - drops : 0;
 	s->bytes = s->sent_bytes + s->drop_bytes[DROP_QUEUE];
 	s->segments = s->sent_segments + s->drop_segments[DROP_QUEUE];

@@ -17,17 +17,17 @@ struct pipe {
 	enum direction which;
 	struct link_state state;
 	bool ideal;	     /* no headers, no queue, no loss */
+	double capacity;     /* payload bytes per ns */
 	double queued_bytes; /* standing queue, payload bytes */
-	double peak_bytes;   /* the same when windows come at once */
 	double high_bytes;   /* and its highest so far */
-	double windows;	     /* of the flows that make it, payload bytes */
-	int64_t over_until_ns; /* the queue runs over until then, */
-	double over_share;     /* and so much of what comes is dropped; */
-	uint64_t episode;      /* for the so manieth time */
-	int64_t rtt_ns;	       /* the longest round trip of those that make the queue */
+	double offered;	     /* what its flows could send at most, payload bytes per ns */
+	int n_active;	     /* flows that have something to send */
+	double weight;	     /* of all of them */
+	int n_fresh;	     /* of them, that begin now */
 	struct loss_chain losses;
 	struct link_stats *stats; /* the caller's */
-	double wire_bytes, segments; /* carried, not yet in stats */
+	double wire_bytes, segments; /* carried */
+	double ahead_bytes;	     /* payload: carried as well, and not counted for good */
 };
 
 void pipe_init(struct pipe *p, const struct link_direction *profile, enum direction which,
@@ -35,8 +35,6 @@ void pipe_init(struct pipe *p, const struct link_direction *profile, enum direct
 /* The profile's state at a time; returns until when it holds. */
 int64_t pipe_load(struct pipe *p, int64_t at_ns);
 
-/* Payload bytes per ns. */
-double pipe_capacity(const struct pipe *p);
 /* What the queue takes, payload bytes. */
 double pipe_queue_limit(const struct pipe *p);
 int64_t pipe_queue_ns(const struct pipe *p);

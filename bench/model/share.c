@@ -3,63 +3,115 @@
 
 #include <math.h>
 
+static void set_level(struct share_link *l)
+{
+	l->level = l->flows ? l->left / l->weight : INFINITY;
+}
+
 static int tightest(const struct share_link *links, int n_links)
 {
-	double least = INFINITY;
+	double level = INFINITY;
 	int found = -1;
 
 	for (int l = 0; l < n_links; l++) {
-		double level;
-
-		if (!links[l].flows)
+		if (!(links[l].level < level))
 			continue;
-		level = links[l].left / links[l].weight;
-		if (level < least) {
-			least = level;
-			found = l;
-		}
+		level = links[l].level;
+		found = l;
 	}
 	return found;
 }
 
-static void settle(struct share_link *links, struct share_flow *f, int bottleneck, double level)
+static void settle(struct share_link *links, struct share_flow *f, double rate)
 {
-	f->rate = f->weight * level;
-	f->bottleneck = f->link[1] == bottleneck;
+	f->bottleneck = links[f->link[1]].level < links[f->link[0]].level;
+	f->offered = f->weight * links[f->link[f->bottleneck]].level;
+	f->rate = rate;
 	for (int side = 0; side < 2; side++) {
 		struct share_link *l = &links[f->link[side]];
 
-		l->left = fmax(0, l->left - f->rate);
+		l->left = most(0, l->left - rate);
 		l->weight -= f->weight;
 		l->flows--;
 	}
 }
 
+/* Those that want less than they are offered, and there may be more when they have it. */
+static size_t content(struct share_link *links, struct share_flow *const *flows, size_t n)
+{
+	size_t settled = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct share_flow *f = flows[i];
+		struct share_link *a = &links[f->link[0]], *b = &links[f->link[1]];
+
+		if (f->rate >= 0 || !(f->want > 0) ||
+			f->want >= f->weight * least(a->level, b->level))
+			continue;
+		settle(links, f, f->want);
+		set_level(a);
+		set_level(b);
+		settled++;
+	}
+	return settled;
+}
+
+static size_t fill(struct share_link *links, int l)
+{
+	double level = links[l].level;
+	size_t settled = 0;
+
+	for (int side = 0; side < 2; side++)
+		for (struct share_flow *f = links[l].first[side]; f; f = f->next[side]) {
+			if (f->rate >= 0)
+				continue;
+			settle(links, f, f->weight * level);
+			set_level(&links[f->link[!side]]);
+			settled++;
+		}
+	links[l].level = INFINITY;
+	return settled;
+}
+
+static bool prepare(
+	struct share_link *links, int n_links, struct share_flow *const *flows, size_t n)
+{
+	bool modest = false;
+
+	for (int l = 0; l < n_links; l++) {
+		links[l].left = links[l].capacity;
+		links[l].weight = links[l].flows = 0;
+		links[l].first[0] = links[l].first[1] = NULL;
+	}
+	for (size_t i = n; i-- > 0;) {
+		struct share_flow *f = flows[i];
+
+		f->rate = -1;
+		modest |= f->want > 0;
+		for (int side = 0; side < 2; side++) {
+			struct share_link *l = &links[f->link[side]];
+
+			l->weight += f->weight;
+			l->flows++;
+			f->next[side] = l->first[side];
+			l->first[side] = f;
+		}
+	}
+	for (int l = 0; l < n_links; l++)
+		set_level(&links[l]);
+	return modest;
+}
+
 void share_fill(struct share_link *links, int n_links, struct share_flow *const *flows, size_t n)
 {
+	bool modest = prepare(links, n_links, flows, n);
 	size_t open = n;
-	int l;
 
-	for (l = 0; l < n_links; l++) {
-		links[l].left = links[l].capacity;
-		links[l].weight = 0;
-		links[l].flows = 0;
-	}
-	for (size_t i = 0; i < n; i++) {
-		flows[i]->rate = -1;
-		for (int side = 0; side < 2; side++) {
-			links[flows[i]->link[side]].weight += flows[i]->weight;
-			links[flows[i]->link[side]].flows++;
-		}
-	}
-	while (open && (l = tightest(links, n_links)) >= 0) {
-		double level = links[l].left / links[l].weight;
+	while (open) {
+		size_t settled = modest ? content(links, flows, n) : 0;
 
-		for (size_t i = 0; i < n; i++) {
-			if (flows[i]->rate >= 0 || (flows[i]->link[0] != l && flows[i]->link[1] != l))
-				continue;
-			settle(links, flows[i], l, level);
-			open--;
-		}
+		if (!settled)
+			settled = fill(links, tightest(links, n_links));
+		open -= settled;
 	}
 }

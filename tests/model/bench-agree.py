@@ -12,10 +12,10 @@ import argparse
 import csv
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 
 SCENARIO = """narrowlink: 1
 links: {{wan: {{rate: {rate} Mbit/s, delay: {delay} ms, queue: 50 ms, loss: {loss} %}}}}
@@ -54,16 +54,17 @@ def scenario(strategy, rtt, loss, seed):
                            steps=steps, warmup=warmup, seed=seed)
 
 
-def run(program, engine, text):
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "agree.yaml")
-        with open(path, "w") as f:
-            f.write(text)
-        done = subprocess.run([program, "run", "-q", path, "--engine", engine, "--json", "--out",
-                               os.path.join(folder, "run")], capture_output=True, text=True)
-        if not done.stdout:
-            sys.exit(f"{engine}: {done.stderr}")
-        return json.loads(done.stdout)["cases"][0]
+def run(program, engine, text, folder):
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "agree.yaml")
+    with open(path, "w") as f:
+        f.write(text)
+    shutil.rmtree(os.path.join(folder, "run"), ignore_errors=True)
+    done = subprocess.run([program, "run", "-q", path, "--engine", engine, "--json", "--out",
+                           os.path.join(folder, "run")], capture_output=True, text=True)
+    if not done.stdout:
+        sys.exit(f"{engine}: {done.stderr}")
+    return json.loads(done.stdout)["cases"][0]
 
 
 def row(name, engine, seed, c):
@@ -125,8 +126,9 @@ def main():
         for engine in ("model", "relay"):
             if (name, engine, seed) in have:
                 continue
+            folder = os.path.join(a.out, f"{name}, {engine}, {seed}".replace(" ", ""))
             rows.append(row(name, engine, seed, run(a.program, engine, scenario(
-                strategy, rtt, loss, seed))))
+                strategy, rtt, loss, seed), folder)))
             with open(path, "w", newline="") as f:
                 w = csv.DictWriter(f, FIELDS)
                 w.writeheader()

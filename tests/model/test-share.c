@@ -29,6 +29,20 @@ static void weights_share_a_link_in_proportion(void **state)
 	assert_near(c.rate, 6, 1e-12);
 }
 
+/* A link of 12 for three, of which one wants only 2: 5 each for the others, which it was offered 4. */
+static void what_one_does_not_want_goes_to_the_others(void **state)
+{
+	struct share_link links[] = {{.capacity = 12}, {.capacity = 100}};
+	struct share_flow a = {.link = {0, 1}, .weight = 1, .want = 2}, b = {.link = {0, 1}, .weight = 1}, c = {.link = {0, 1}, .weight = 1, .want = 6};
+	struct share_flow *flows[] = {&a, &b, &c};
+
+	share_fill(links, 2, flows, 3);
+	assert_near(a.rate, 2, 1e-12);
+	assert_near(a.offered, 4, 1e-12);
+	assert_near(b.rate, 5, 1e-12);
+	assert_near(c.rate, 5, 1e-12);
+}
+
 /* Eight sites, each to each of the others: everybody a seventh of the link. */
 static void a_mesh_is_even(void **state)
 {
@@ -64,6 +78,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_one_cannot_use_goes_to_the_others),
 		cmocka_unit_test(weights_share_a_link_in_proportion),
+		cmocka_unit_test(what_one_does_not_want_goes_to_the_others),
 		cmocka_unit_test(a_mesh_is_even),
 		cmocka_unit_test(nobody_sends_nothing_happens),
 	};

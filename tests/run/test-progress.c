@@ -52,6 +52,29 @@ static void unknown_useful_work_is_left_out(void **state)
 		"claim: 50 s of about 110 s, 120 s left, busiest link 839 Mbit/s\ndone 7\n");
 }
 
+/* How long simulated time takes is not known, and a pipe is told of it only if it takes long. */
+static void simulated_time_has_no_time_left(void **state)
+{
+	struct progress_state simulated = half;
+	char text[256];
+	FILE *f = tmpfile();
+	struct progress p;
+	size_t n;
+
+	simulated.simulated = true;
+	simulated.wire_bps = NAN;
+	assert_string_equal(printed(false, &simulated), "done 7\n");
+	progress_begin(&p, f, false);
+	p.printed_ns = 1;
+	progress_update(&p, &simulated);
+	rewind(f);
+	n = fread(text, 1, sizeof text - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	assert_string_equal(text,
+		"case 2 of 4, claim: simulated 50 s of about 110 s, useful work 91.3 %\n");
+}
+
 static void connecting_is_counted(void **state)
 {
 	char text[256];
@@ -79,6 +102,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pipe_gets_plain_lines),
 		cmocka_unit_test(unknown_useful_work_is_left_out),
+		cmocka_unit_test(simulated_time_has_no_time_left),
 		cmocka_unit_test(connecting_is_counted),
 		cmocka_unit_test(quiet_is_quiet),
 	};
