@@ -60,6 +60,9 @@ static void assume_link(struct record_case *c, const struct scenario *s, const s
 {
 	assume_quantity(c, "R", "narrowest link of a learner, on the wire", QUANTITY_RATE,
 		(int64_t)plan->rate_bps);
+	if (s->job.syncer == SYNCER_STAR)
+		assume_quantity(c, "", "the syncer's link, which carries M times as much",
+			QUANTITY_RATE, (int64_t)plan->syncer_rate_bps);
 	assume_quantity(c, "RTT", "longest round trip between two sites, idle", QUANTITY_TIME,
 		2 * plan->one_way_ns);
 	record_assume(c, "k", "TCP connections per pair", "%d, %s%s", s->transport.connections,

@@ -59,18 +59,6 @@ static void plan_sizes(struct plan *plan, const struct scenario *s)
 		}
 }
 
-/* Seconds of speed-1 step per unit of CU that the links ask for: T = CU * this. */
-static double boundary_s(const struct plan *plan, const struct scenario *s)
-{
-	double bits = wire_bits(plan, s) / (double)plan->period, most = 0;
-
-	for (int i = 0; i < s->job.n_learners; i++)
-		most = fmax(most, plan->factor * bits * s->job.speed[i] / narrow_rate(s, i));
-	if (s->job.syncer == SYNCER_STAR)
-		most = fmax(most, s->job.n_learners * bits / plan->syncer_rate_bps);
-	return most;
-}
-
 static double fastest_speed(const struct scenario *s)
 {
 	double fastest = 0;
@@ -80,28 +68,61 @@ static double fastest_speed(const struct scenario *s)
 	return fastest;
 }
 
+static double sum_of_speeds(const struct scenario *s)
+{
+	double sum = 0;
+
+	for (int i = 0; i < s->job.n_learners; i++)
+		sum += s->job.speed[i];
+	return sum;
+}
+
+/* The link decides if it needs more for its rate than the one that did up to now. */
+static void consider(struct plan *plan, double *needed_bps, int site, double needs, double has)
+{
+	if (*needed_bps * has >= needs * plan->tight_rate_bps)
+		return;
+	*needed_bps = needs;
+	plan->tight_site = site;
+	plan->tight_rate_bps = has;
+}
+
 static void plan_rates(struct plan *plan, const struct scenario *s)
 {
 	const struct job *job = &s->job;
-	double per_s =
-		wire_bits(plan, s) / ((double)plan->period * (double)job->step_ns / NS_PER_S);
-	double boundary;
+	double step_s = (double)job->step_ns / NS_PER_S, needed_bps = 0, ratio;
+	double per_s = wire_bits(plan, s) / ((double)plan->period * step_s);
 
 	plan->rate_bps = INFINITY;
-	for (int i = 0; i < job->n_learners; i++)
+	plan->tight_rate_bps = 1;
+	for (int i = 0; i < job->n_learners; i++) {
 		plan->rate_bps = fmin(plan->rate_bps, narrow_rate(s, i));
+		consider(plan, &needed_bps, i, plan->factor * per_s * job->speed[i],
+			narrow_rate(s, i));
+	}
 	plan->goodput_bps = plan->rate_bps / plan->wire_ratio;
 	if (job->syncer == SYNCER_STAR) {
 		plan->syncer_rate_bps = narrow_rate(s, job->n_learners);
-		plan->syncer_needed_bps = job->n_learners * per_s;
+		plan->syncer_needed_bps = sum_of_speeds(s) * per_s;
+		consider(plan, &needed_bps, job->n_learners, plan->syncer_needed_bps,
+			plan->syncer_rate_bps);
 	}
-	boundary = boundary_s(plan, s);
+	ratio = needed_bps / plan->tight_rate_bps;
 	for (int i = 0; i < PLAN_TARGETS; i++) {
-		plan->needed_bps[i] = plan->factor * per_s * fastest_speed(s) * plan_targets[i];
-		plan->boundary_step_ns[i] =
-			(int64_t)fmin(ceil(boundary * plan_targets[i] * NS_PER_S), 9e18);
+		plan->needed_bps[i] = needed_bps * plan_targets[i];
+		plan->boundary_step_ns[i] = (int64_t)fmin(
+			ceil(ratio * step_s * plan_targets[i] * NS_PER_S), 9e18);
 	}
-	plan->predicted_utilisation = fmin(1, (double)job->step_ns / NS_PER_S / boundary);
+	plan->predicted_utilisation = fmin(1, 1 / ratio);
+}
+
+/* What one exchange has of the links: at a star's syncer all learners' meet. */
+static double exchange_goodput(const struct plan *plan, const struct scenario *s)
+{
+	if (s->job.syncer != SYNCER_STAR)
+		return plan->goodput_bps;
+	return fmin(plan->goodput_bps,
+		plan->syncer_rate_bps / plan->wire_ratio / s->job.n_learners);
 }
 
 /* Sum of what the sites send: f of everything each, a star syncer as much as it has learners. */
@@ -114,7 +135,10 @@ static double aggregate(const struct plan *plan, const struct scenario *s)
 	       plan->predicted_utilisation;
 }
 
-/* What exchanges leave of the time when they take as long as they must, one by one. */
+/*
+ * What exchanges leave of the time when each takes as long as it must. Those in flight together
+ * wait out each other's stalls, so that a stall counts for all of them.
+ */
 static double unhidden(const struct plan *plan, const struct scenario *s)
 {
 	const struct job *job = &s->job;
@@ -122,7 +146,8 @@ static double unhidden(const struct plan *plan, const struct scenario *s)
 	double backward = job->buckets ? step_ns * 2 / 3 * (1 - 1. / job->buckets) : 0;
 	double hidden = backward + step_ns * job->overlap;
 	double interval = step_ns * (double)plan->period / (double)plan->exchanges_per_period;
-	double stall = fmax(0, (double)plan->exchange_bound_ns - hidden);
+	double in_flight = fmax(1, hidden / interval);
+	double stall = fmax(0, (double)plan->exchange_bound_ns - hidden) / in_flight;
 
 	return interval / (interval + stall);
 }
@@ -168,7 +193,7 @@ void plan_make(struct plan *plan, const struct scenario *s)
 	plan_sizes(plan, s);
 	plan_rates(plan, s);
 	plan->exchange_bound_ns =
-		s->strategy->exchange_bound_ns(job, plan->one_way_ns, plan->goodput_bps);
+		s->strategy->exchange_bound_ns(job, plan->one_way_ns, exchange_goodput(plan, s));
 	plan->predicted_utilisation = fmin(plan->predicted_utilisation, unhidden(plan, s));
 	plan->aggregate_bps = aggregate(plan, s);
 	plan->expected_wall_ns = expected_wall(plan, s);

@@ -19,22 +19,27 @@ struct plan {
 	int64_t syncer_bytes;         /* sent by the busiest syncer participant, payload; 0 if none */
 	int64_t exchanges_per_period; /* P, or 1 */
 	double wire_ratio;            /* bytes on the wire per payload byte: 1514/1448 by default, 1 ideally */
-	/* Rate on the wire that the fastest learner needs, R >= f N b CU / (H T) * wire_ratio. */
+	/*
+	 * The link that decides, since it needs most for its rate: a learner's, or a star syncer's.
+	 * Its rate, and what it needs on the wire: R >= f N b CU / (H T) * wire_ratio.
+	 */
+	int tight_site;
+	double tight_rate_bps;
 	double needed_bps[PLAN_TARGETS];
 	double rate_bps;              /* the narrowest direction of any learner's link */
 	double goodput_bps;           /* what it carries in payload: rate / wire_ratio */
-	/* A star syncer's site carries M S each way: what it needs at 100 %, has; 0 if none. */
+	/* A star syncer's link carries M S each way: what it needs at 100 %, has; 0 if none. */
 	double syncer_needed_bps, syncer_rate_bps;
 	/* T (at speed 1) at which every link is just enough for the target. */
 	int64_t boundary_step_ns[PLAN_TARGETS];
 	/*
 	 * The lesser of rate / needed at 100 %, at most 1, and I / (I + stall): I = H T / P between
-	 * two exchanges, each of which stalls for what exchange_bound_ns has over the time that
-	 * hides it (tau T, or the backward pass of 2 T / 3). No TCP, no loss.
+	 * two exchanges. An exchange stalls for what exchange_bound_ns has over the time that hides
+	 * it (tau T, or the backward pass of 2 T / 3), shared by those in flight. No TCP, no loss.
 	 */
 	double predicted_utilisation;
 	int64_t one_way_ns;           /* largest between two participants' sites, without jitter */
-	int64_t exchange_bound_ns;    /* strategy's bound at goodput and one_way */
+	int64_t exchange_bound_ns;    /* strategy's bound at goodput and one_way; a star's with M at once */
 	double aggregate_bps;         /* sum over sites of what they send at the predicted pace */
 	int64_t expected_wall_ns;     /* for the run's steps at predicted utilisation, no faults */
 };

@@ -405,25 +405,29 @@ static void add_notes(struct record_case *c, const struct observation *o,
 		record_note(c, "the relay used %.0f %% of a core", 100 * c->relay_cpu);
 }
 
-/* "step 2 s needs 1.57 Gbit/s for 90 % ..." : why the job does not fit, from the plan. */
-static void explain_rate(const struct plan *plan, double target, char *text, size_t size)
+/* "the job needs 1.57 Gbit/s for 90 % ..." : why it does not fit, from the link that decides. */
+static void explain_rate(const struct plan *plan, const struct scenario *s, double target,
+	char *text, size_t size)
 {
+	bool syncer = plan->tight_site >= s->job.n_learners;
 	char needed[32], has[32], step[32];
 	double bps = plan->needed_bps[0] / plan_targets[0] * target;
 	double step_ns = (double)plan->boundary_step_ns[0] / plan_targets[0] * target;
 
-	if (bps <= plan->rate_bps) {
+	if (bps <= plan->tight_rate_bps) {
 		snprintf(text, size,
 			"; its bytes would fit: what is missing went to the round trips, TCP, loss or "
 			"faults");
 		return;
 	}
 	snprintf(text, size,
-		"; by its bytes alone the job needs %s on the wire for %.0f %%, the link has %s, just "
+		"; by its bytes alone %s needs %s on the wire for %.0f %%, the link has %s, just "
 		"enough for a step of %s",
+		syncer ? "the syncer, to which all send," : "the job",
 		quantity_format(needed, sizeof needed, QUANTITY_RATE, (int64_t)bps, false),
 		100 * target,
-		quantity_format(has, sizeof has, QUANTITY_RATE, (int64_t)plan->rate_bps, false),
+		quantity_format(
+			has, sizeof has, QUANTITY_RATE, (int64_t)plan->tight_rate_bps, false),
 		quantity_format(step, sizeof step, QUANTITY_TIME, (int64_t)step_ns, false));
 }
 
@@ -439,15 +443,15 @@ static void print_value(char *text, size_t size, enum metric metric, double valu
 		snprintf(text, size, "%.1f %%", 100 * value);
 }
 
-static void say_expectation(struct record_case *c, const struct plan *plan,
-	const struct expectation *x, double got, bool holds)
+static void say_expectation(struct record_case *c, const struct scenario *s,
+	const struct plan *plan, const struct expectation *x, double got, bool holds)
 {
 	char got_text[64], want_text[64], why[256] = "";
 
 	print_value(got_text, sizeof got_text, x->metric, got);
 	print_value(want_text, sizeof want_text, x->metric, x->value);
 	if (!holds && (x->metric == METRIC_USEFUL_WORK || x->metric == METRIC_COMPUTE_UTILISATION))
-		explain_rate(plan, x->value, why, sizeof why);
+		explain_rate(plan, s, x->value, why, sizeof why);
 	c->because = memory_format("%s %s, expected %s %s%s", metric_name(x->metric), got_text,
 		expect_op_name(x->op), want_text, why);
 }
@@ -473,7 +477,7 @@ void verdict_expect(struct record_case *c, const struct scenario *s, const struc
 			continue;
 		cleanup_free(&c->because);
 		c->because = NULL;
-		say_expectation(c, plan, x, got, holds);
+		say_expectation(c, s, plan, x, got, holds);
 		all = all && holds;
 	}
 	cleanup_free(&c->verdict);

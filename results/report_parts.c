@@ -128,8 +128,9 @@ void report_assumptions(FILE *out, const struct record_case *c)
 
 void report_needed(FILE *out, const struct record_case *c)
 {
-	static const char *const heads[] = {">Compute utilisation", ">Rate needed on the wire",
-		">Step at which this link is enough", NULL};
+	static const char *const heads[] = {">Compute utilisation",
+		">Rate the tightest link needs on the wire", ">Step at which its own is enough",
+		NULL};
 
 	if (!c->n_needed)
 		return;

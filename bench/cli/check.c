@@ -47,12 +47,23 @@ void check_quantity(const char *label, enum quantity kind, int64_t value)
 	check_row(label, quantity_format(text, sizeof text, kind, value, false));
 }
 
-static void print_needed(const struct plan *p)
+/* A star syncer's link, to which all learners send. */
+static void print_syncer(const struct plan *p)
 {
+	if (p->syncer_rate_bps <= 0)
+		return;
+	check_quantity("the syncer's link, on the wire", QUANTITY_RATE, (int64_t)p->syncer_rate_bps);
+	check_quantity("  which all learners together need for 100 %", QUANTITY_RATE,
+		(int64_t)p->syncer_needed_bps);
+}
+
+static void print_needed(const struct plan *p, const struct scenario *s)
+{
+	const char *whose = p->tight_site >= s->job.n_learners ? "the syncer needs" : "needed at least";
 	char rate[32], step[32];
 
-	printf("\n  %-24s %-18s %s\n", "compute utilisation", "needed at least",
-		"step for which the link's rate is just enough");
+	printf("\n  %-24s %-18s %s\n", "compute utilisation", whose,
+		"step for which that link's rate is just enough");
 	for (int i = 0; i < PLAN_TARGETS; i++)
 		printf("  %20.0f %%   %-18s %s\n", 100 * plan_targets[i],
 			quantity_format(rate, sizeof rate, QUANTITY_RATE, (int64_t)p->needed_bps[i],
@@ -91,10 +102,12 @@ static void print_plan(const struct scenario *s)
 	check_quantity("narrowest link of a learner, on the wire", QUANTITY_RATE, (int64_t)p.rate_bps);
 	check_quantity("  of which payload (TCP/IP headers taken off)", QUANTITY_RATE,
 		(int64_t)p.goodput_bps);
+	print_syncer(&p);
 	check_quantity("longest one-way delay", QUANTITY_TIME, p.one_way_ns);
-	check_quantity("one exchange alone on the links takes about", QUANTITY_TIME,
-		p.exchange_bound_ns);
-	print_needed(&p);
+	check_quantity(p.syncer_rate_bps > 0 ? "an exchange of all learners at once takes about"
+					     : "one exchange alone on the links takes about",
+		QUANTITY_TIME, p.exchange_bound_ns);
+	print_needed(&p, s);
 	printf("\n  bound: R >= f N b CU / (H T), times %.4f for headers; it knows neither latency,\n"
 	       "  nor TCP, nor loss: the run measures what they cost.\n",
 		p.wire_ratio);
@@ -112,10 +125,25 @@ static void add_warning(void *user, const char *sentence)
 	json_array_append_new(user, json_string(sentence));
 }
 
+/* The link that `needed` is about. */
+static json_t *tightest_json(const struct plan *p, const struct scenario *s)
+{
+	return json_pack("{s:s, s:f}", "site", s->sites[p->tight_site].name, "rate_bps",
+		p->tight_rate_bps);
+}
+
+static json_t *syncer_json(const struct plan *p)
+{
+	if (p->syncer_rate_bps <= 0)
+		return json_null();
+	return json_pack("{s:f, s:f}", "rate_bps", p->syncer_rate_bps, "needed_bps",
+		p->syncer_needed_bps);
+}
+
 static json_t *plan_json(const struct scenario *s)
 {
 	struct plan p;
-	json_t *needed = json_array(), *warnings = json_array();
+	json_t *needed = json_array(), *warnings = json_array(), *plan;
 
 	plan_make(&p, s);
 	plan_check_faults(&p, s, add_warning, warnings);
@@ -124,7 +152,7 @@ static json_t *plan_json(const struct scenario *s)
 			json_pack("{s:f, s:f, s:f}", "compute_utilisation", plan_targets[i],
 				"rate_bps", p.needed_bps[i], "boundary_step_s",
 				seconds(p.boundary_step_ns[i])));
-	return json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+	plan = json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
 		"s:o}",
 		"factor", p.factor, "period_steps", (json_int_t)p.period, "payload_bytes",
 		(json_int_t)p.payload_bytes, "exchange_bytes", (json_int_t)p.exchange_bytes,
@@ -134,6 +162,9 @@ static json_t *plan_json(const struct scenario *s)
 		p.predicted_utilisation, "one_way_s", seconds(p.one_way_ns), "exchange_bound_s",
 		seconds(p.exchange_bound_ns), "aggregate_bps", p.aggregate_bps, "expected_wall_s",
 		seconds(p.expected_wall_ns), "warnings", warnings);
+	json_object_set_new(plan, "tightest_link", tightest_json(&p, s));
+	json_object_set_new(plan, "syncer_link", syncer_json(&p));
+	return plan;
 }
 
 static json_t *set_json(const struct scenario *s)

@@ -277,6 +277,30 @@ static void why_it_does_not_fit(void **state)
 		       "just enough for a step of 1.492 s");
 }
 
+/*
+ * A learner's link carries its own fragments, the syncer's those of both: 10 MB a step of 1 s are
+ * 82.9 Mbit/s with headers, which fit, and twice that does not.
+ */
+static void why_a_star_does_not_fit(void **state)
+{
+	struct fixture *f = make();
+
+	f->s.job.parameters = 2500000;
+	f->s.job.bits = 32;
+	f->s.job.syncer = SYNCER_STAR;
+	f->s.job.overlap = 1;
+	f->s.n_sites = 3;
+	f->s.strategy = strategy_find("decoupled-diloco");
+	plan_make(&f->plan, &f->s);
+	f->s.n_sites = 2; /* what is played has no syncer */
+	f->s.job.syncer = SYNCER_NONE;
+	f->s.strategy = strategy_find("data-parallel");
+	play(f);
+	f->expect[0].value = .9;
+	is(f, "fails", "the syncer, to which all send, needs 149.2 Mbit/s on the wire for 90 %, "
+		       "the link has 100 Mbit/s, just enough for a step of 1.492 s");
+}
+
 static bool noted(const struct record_case *c, const char *want)
 {
 	for (size_t i = 0; i < c->n_notes; i++)
@@ -441,6 +465,7 @@ int main(void)
 		cmocka_unit_test(unknown_fails),
 		cmocka_unit_test(the_first_failure_is_said),
 		cmocka_unit_test(why_it_does_not_fit),
+		cmocka_unit_test(why_a_star_does_not_fit),
 		cmocka_unit_test(no_notes),
 		cmocka_unit_test(notes),
 		cmocka_unit_test(pending_steps_are_noted),

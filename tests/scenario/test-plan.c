@@ -77,10 +77,41 @@ static void star(void **state)
 	assert_near(p.boundary_step_ns[AT_90] / 1e9 / p.wire_ratio, 15. / 7, 1e-6); /* 2.14 s */
 	assert_near(p.predicted_utilisation, 1, 0);
 
+	assert_near(p.needed_bps[AT_90] / .9 / p.wire_ratio, .5e9, 1); /* a learner's link decides */
+	assert_near(p.tight_rate_bps, .84e9, 0);
+	/* 2 Gbit there and back at 803.4 Mbit/s; the hub carries eight of them in 1.67 s each way */
+	assert_near(p.exchange_bound_ns / 1e9, 2 * .04 + 2 * 2e9 / p.goodput_bps, 2e-9);
+
 	/* the syncer on the learners' link: eight times as much, and that decides */
 	plan_of(&slow, "ethernet", DECOUPLED ", syncer: star}");
+	assert_int_equal(slow.tight_site, 8);
+	assert_near(slow.tight_rate_bps, .84e9, 0);
+	assert_near(slow.needed_bps[AT_90] / .9 / p.wire_ratio, 4e9, 1);
 	assert_near(slow.boundary_step_ns[AT_90] / 1e9 / p.wire_ratio, 8 * 15. / 7, 1e-6);
-	assert_near(slow.predicted_utilisation, .84 / 4 / p.wire_ratio, 1e-9);
+	assert_near(slow.exchange_bound_ns / 1e9, 2 * .04 + 2 * 8 * 2e9 / p.goodput_bps, 2e-9);
+	/* two in flight: two steps of 4 s in the time of an exchange; without the delay 20.1 % */
+	assert_near(slow.predicted_utilisation, 2 * 4 / (slow.exchange_bound_ns / 1e9), 1e-9);
+	assert_near(slow.predicted_utilisation, .84 / 4 / p.wire_ratio, 1e-3);
+}
+
+/* The need and the rate are of one link: here the fast learner's is wide, the slow one's decides. */
+static void the_tightest_link_decides(void **state)
+{
+	struct scenario_file *file =
+		load_ok("narrowlink: 1\n"
+			"links: {wide: {rate: 10 Gbit/s, delay: 1 ms},"
+			" narrow: {rate: 1 Gbit/s, delay: 1 ms}}\n"
+			"sites: [{speed: 2, link: wide}, {link: narrow}]\n"
+			"workload: {strategy: decoupled-diloco, parameters: 12 B, step: 4 s}\n");
+	struct plan p;
+
+	plan_make(&p, file->cases[0]);
+	assert_int_equal(p.tight_site, 1);
+	assert_near(p.tight_rate_bps, 1e9, 0);
+	/* f = 1; 48 Gbit in 24 steps of 4 s; at speed 2 it would be 1 Gbit/s of 10 */
+	assert_near(p.needed_bps[AT_90] / .9 / p.wire_ratio, .5e9, 1);
+	assert_near(p.boundary_step_ns[AT_90] / 1e9 / p.wire_ratio, .9 * 2, 1e-6);
+	scenario_file_free(file);
 }
 
 static void five_billion(void **state)
@@ -182,6 +213,7 @@ int main(void)
 		cmocka_unit_test(sharded),
 		cmocka_unit_test(without_headers),
 		cmocka_unit_test(star),
+		cmocka_unit_test(the_tightest_link_decides),
 		cmocka_unit_test(five_billion),
 		cmocka_unit_test(other_strategies),
 		cmocka_unit_test(the_fastest_learner_decides),
