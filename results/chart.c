@@ -22,7 +22,7 @@ static const struct chart_kind kinds[] = {
 		"No case got far enough to have done any work.", false, CHART_SITES, chart_useful},
 	{"ledger", "Where the time went",
 		"One bar per participant; its parts are its states, and sum to "
-		"its whole time.",
+		"its whole time. What was computed and not yet merged when the run ended is apart.",
 		"No participant's time was recorded.", true, CHART_SITES, chart_ledger},
 	{"timeline", "What each participant did when",
 		"One lane per participant; a tall bar is work, a "

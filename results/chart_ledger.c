@@ -8,16 +8,24 @@
 #include "base/memory.h"
 #include "results/charts.h"
 
-#define PARTS (STATE_COUNT + 1) /* compute is two: what counts, and what was in vain */
+#define PARTS (STATE_COUNT + 2) /* compute is three: merged, not yet merged, and in vain */
 #define BOTTOM 56
 
-double ledger_lost_s(const struct record_participant *p)
-{
-	double lost = fmax(0, p->steps_lost);
-	double all = lost + fmax(0, p->steps_useful) + fmax(0, p->steps_pending);
+struct split {
+	double useful, pending, lost; /* seconds of compute */
+};
 
-	return all > 0 && p->ledger_s[STATE_COMPUTE] > 0 ? p->ledger_s[STATE_COMPUTE] * lost / all
-							 : 0;
+/* Compute in proportion to the steps that came of it; of a step that never ended, nothing did. */
+static struct split split_compute(const struct record_participant *p)
+{
+	double compute = fmax(0, p->ledger_s[STATE_COMPUTE]);
+	double useful = fmax(0, p->steps_useful), pending = fmax(0, p->steps_pending);
+	double lost = fmax(0, p->steps_lost), all = useful + pending + lost;
+
+	if (!(all > 0))
+		return (struct split){.pending = compute};
+	return (struct split){
+		compute * useful / all, compute * pending / all, compute * lost / all};
 }
 
 bool chart_shows(const struct record_participant *p)
@@ -35,17 +43,18 @@ static const struct paint *part(const struct record_participant *p, int i, doubl
 {
 	static const enum state order[] = {STATE_CHECKPOINT, STATE_EXPOSED_COMM, STATE_BARRIER_WAIT,
 		STATE_RECOVER, STATE_DOWN, STATE_IDLE};
+	static const struct paint *const computes[] = {&paint_useful, &paint_pending, &paint_lost};
+	static const struct record_participant none;
+	struct split split;
 
-	if (i == 0) {
-		*seconds = p ? fmax(0, p->ledger_s[STATE_COMPUTE]) - ledger_lost_s(p) : 0;
-		return &paint_useful;
+	p = p ? p : &none;
+	if (i > 2) {
+		*seconds = fmax(0, p->ledger_s[order[i - 3]]);
+		return paint_state(order[i - 3]);
 	}
-	if (i == 1) {
-		*seconds = p ? ledger_lost_s(p) : 0;
-		return &paint_lost;
-	}
-	*seconds = p ? fmax(0, p->ledger_s[order[i - 2]]) : 0;
-	return paint_state(order[i - 2]);
+	split = split_compute(p);
+	*seconds = i == 0 ? split.useful : i == 1 ? split.pending : split.lost;
+	return computes[i];
 }
 
 static double total(const struct record_participant *p)

@@ -61,9 +61,6 @@ int chart_link(const struct chart_source *from, const char *stem, const char *ti
 int chart_delay(const struct chart_source *from, const char *stem, const char *title,
 	struct error *err);
 
-/* Compute time of a participant that was in vain: its share of lost steps; 0 if unknown. */
-double ledger_lost_s(const struct record_participant *p);
-
 /* Is this participant in the charts: a learner, or a syncer that was ever other than idle. */
 bool chart_shows(const struct record_participant *p);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 const struct paint paint_useful = {"compute, useful", "#0072B2", "solid 1", NULL, 1};
+const struct paint paint_pending = {"compute, not yet merged", "#0072B2", "pattern 2", "#0072B2", 1};
 const struct paint paint_lost = {"compute, lost", "#D55E00", "pattern 1", "#D55E00", 1};
 const struct paint paint_crash = {"crash", "#D55E00", "solid 0.30", NULL, 1};
 const struct paint paint_blackout = {"blackout", "#555555", "solid 0.40", NULL, 1};

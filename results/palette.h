@@ -24,7 +24,8 @@ struct stroke {
 	const char *dash; /* gnuplot's dash type */
 };
 
-extern const struct paint paint_useful;   /* compute that counts */
+extern const struct paint paint_useful;   /* compute that was merged or checkpointed */
+extern const struct paint paint_pending;  /* compute that was neither, nor lost, at the end */
 extern const struct paint paint_lost;     /* compute in vain */
 extern const struct paint paint_crash;    /* faults, behind or below what they hit */
 extern const struct paint paint_blackout;

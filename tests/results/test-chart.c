@@ -140,12 +140,12 @@ static void check_row(const char *data, const char *begin, const double *want, s
 }
 
 /*
- * 100 s: 60 compute of which a quarter is lost (1 of 4 steps), 5 checkpoint, 15 exposed, 8
- * barrier, 2 recover, 6 down, 4 idle: edges at 45, 60, 65, 80, 88, 90, 96, 100 %.
+ * 100 s: 60 compute, of 4 steps 2.5 merged, half a step not yet and one lost, 5 checkpoint, 15
+ * exposed, 8 barrier, 2 recover, 6 down, 4 idle: edges at 37.5, 45, 60, 65, 80, 88, 90, 96, 100 %.
  */
 static void test_ledger_edges(void **state)
 {
-	const double want[] = {0, 45, 60, 65, 80, 88, 90, 96, 100, 100};
+	const double want[] = {0, 37.5, 45, 60, 65, 80, 88, 90, 96, 100, 100};
 	char *dir = scratch_new();
 	struct record *r = record_new();
 	struct record_case *c = record_add_case(r, "");
@@ -168,10 +168,46 @@ static void test_ledger_edges(void **state)
 	p->ledger_s[STATE_IDLE] = 100;
 	drawn(dir, r);
 	data = scratch_read(charts, "ledger.dat");
-	check_row(data, "\n0\t", want, 10);
+	check_row(data, "\n0\t", want, 11);
 	script = scratch_read(charts, "ledger.gp");
 	assert_null(strstr(script, "a.syncer")); /* it has no accelerator */
 	check_svg(charts, "ledger.svg");
+	record_free(r);
+	scratch_free(dir);
+}
+
+/*
+ * No exchange finished and useful work is 0: what was computed is not drawn as useful, with the
+ * step that ended nor without it.
+ */
+static void test_ledger_nothing_merged(void **state)
+{
+	const double want[] = {0, 0, 80, 80, 80, 100};
+	char *dir = scratch_new();
+	struct record *r = record_new();
+	struct record_case *c = record_add_case(r, "");
+	_free_ char *charts = memory_format("%s/charts", dir), *data = NULL, *script = NULL;
+
+	need_gnuplot();
+	for (int i = 0; i < 2; i++) {
+		struct record_participant *p = record_add_participant(c, "a", "learner", "a");
+
+		for (int s = 0; s < STATE_COUNT; s++)
+			p->ledger_s[s] = 0;
+		p->ledger_s[STATE_COMPUTE] = 8;
+		p->ledger_s[STATE_EXPOSED_COMM] = 2;
+		p->wall_s = 10;
+		p->steps_useful = p->steps_lost = 0;
+		p->steps_pending = i;
+	}
+	c->useful_work = 0;
+	drawn(dir, r);
+	data = scratch_read(charts, "ledger.dat");
+	check_row(data, "\n0\t", want, 6);
+	check_row(data, "\n1\t", (double[]){1, 0, 80, 80, 80, 100}, 6);
+	script = scratch_read(charts, "ledger.gp");
+	assert_non_null(strstr(script, "compute, not yet merged"));
+	assert_null(strstr(script, "compute, useful"));
 	record_free(r);
 	scratch_free(dir);
 }
@@ -582,6 +618,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_ledger_edges),
+		cmocka_unit_test(test_ledger_nothing_merged),
 		cmocka_unit_test(test_exchange_steps),
 		cmocka_unit_test(test_useful_rows),
 		cmocka_unit_test(test_wire_panels),
