@@ -200,9 +200,20 @@ static int run_case(struct record_case *c, const struct scenario *s,
 	return case_run(c, s, context, err);
 }
 
+/* What came out is not in the folder: that is no verdict to go home with. */
+static void not_recorded(struct record_case *c, const struct error *lost)
+{
+	cleanup_free(&c->verdict);
+	cleanup_free(&c->because);
+	c->verdict = memory_string("partial");
+	c->because = memory_format("could not be recorded: %s", lost->text);
+	c->partial = true;
+}
+
 static int run_cases(struct record *record, const struct scenario_file *file,
 	struct case_context *context, struct error *err)
 {
+	struct error lost = {0};
 	int r;
 
 	add_cases(record, file);
@@ -214,15 +225,19 @@ static int run_cases(struct record *record, const struct scenario_file *file,
 
 		context->index = i;
 		r = run_case(c, s, context, err);
-		if (c->because)
-			progress_say(context->progress, "%s: %s: %s", c->name, c->verdict,
-				c->because);
 		if (err->status == STATUS_INVALID && r != -EINTR) {
 			*err = (struct error){0};
 			r = 0;
 		}
-		if (folder_flush(context->folder, record, err) < 0 && r >= 0)
-			r = -EIO;
+		if (folder_flush(context->folder, record, &lost) < 0) {
+			r = r < 0 ? r : -EIO;
+			error_set(err, r, lost.status, "%s", lost.text);
+			not_recorded(c, &lost);
+			folder_flush(context->folder, record, &lost); /* if the record itself can be */
+		}
+		if (c->because)
+			progress_say(context->progress, "%s: %s: %s", c->name, c->verdict,
+				c->because);
 	}
 	return r;
 }

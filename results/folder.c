@@ -152,6 +152,15 @@ int folder_make(const char *dir, struct error *err)
 	return 0;
 }
 
+char *folder_name(const char *dir)
+{
+	size_t n = strlen(dir);
+
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	return memory_format("%.*s", (int)n, dir);
+}
+
 static int make_named(char **out, const char *dir, struct error *err)
 {
 	int r = folder_make(dir, err);
@@ -159,7 +168,7 @@ static int make_named(char **out, const char *dir, struct error *err)
 	if (!r)
 		r = check_empty(dir, err);
 	if (!r)
-		*out = memory_string(dir);
+		*out = folder_name(dir);
 	return r;
 }
 

@@ -24,6 +24,8 @@ struct folder;
  * file size limit is an error like a full disk.
  */
 int folder_create(struct folder **out, const char *dir, const char *name, struct error *err);
+/* A folder's name as it is shown and kept: without the slashes at its end. The caller's to free. */
+char *folder_name(const char *dir);
 /* As mkdir -p, for a folder that is no run's. STATUS_INPUT or STATUS_MACHINE. */
 int folder_make(const char *dir, struct error *err);
 const char *folder_path(const struct folder *f);

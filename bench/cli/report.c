@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "bench/cli/command.h"
 #include "bench/verdict.h"
+#include "results/folder.h"
 #include "results/report.h"
 
 static const char report_help[] =
@@ -38,6 +39,7 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 {
 	static const struct option options[] = {{0}};
 	struct record *record = NULL;
+	_free_ char *folder = NULL;
 	enum exit_status status;
 
 	int c = getopt_long(argc, argv, ":", options, NULL);
@@ -46,12 +48,13 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 		return command_option(&command_report, c, argv, err);
 	if (optind != argc - 1)
 		return command_usage(&command_report, err, "give one run folder");
-	if (remake(argv[optind], &record, err) < 0) {
+	folder = folder_name(argv[optind]);
+	if (remake(folder, &record, err) < 0) {
 		record_free(record);
 		return err->status;
 	}
 	report_table(record, stdout, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
-	printf("\nreport: %s/report.html\n", argv[optind]);
+	printf("\nreport: %s/report.html\n", folder);
 	status = verdict_status(record);
 	record_free(record);
 	return status;

@@ -100,6 +100,7 @@ static int print_file(const char *folder, const char *name, struct error *err)
 static void print_result(const struct record *record, const char *folder, bool json,
 	struct error *err)
 {
+	_free_ char *report = memory_format("%s/report.html", folder);
 	bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 
 	if (json) {
@@ -107,7 +108,8 @@ static void print_result(const struct record *record, const char *folder, bool j
 		return;
 	}
 	report_table(record, stdout, colour);
-	printf("\nreport: %s/report.html\n", folder);
+	if (!access(report, F_OK))
+		printf("\nreport: %s\n", report);
 }
 
 static enum exit_status run(int argc, char **argv, struct error *err)

@@ -38,6 +38,40 @@ interrupt() {
 	[ $status -eq 4 ] && has '"partial"' "$work/long/run.json" && [ -s "$work/long/report.html" ]
 }
 check "SIGTERM: written, marked partial, status 4" interrupt
+slashes() {
+	"$NARROWLINK" run -q "$work/job.yaml" --engine model --out "$work/slashes//" | grep -q "^report: $work/slashes/report.html$" &&
+		"$NARROWLINK" report "$work/slashes///" | grep -q "^report: $work/slashes/report.html$"
+}
+check "a folder's name is shown without the slashes at its end" slashes
+
+# What could not be recorded is no verdict, and a report that is not there has no path.
+limited() {
+	(ulimit -f 1 && "$NARROWLINK" run "$work/job.yaml" --engine model --out "$work/limited")
+}
+moved() {
+	local status=0
+	"$NARROWLINK" run "$work/job.yaml" --engine model --out "$work/moved" \
+		--set run.steps=1000000 --set 'run.limit=365 d' &
+	for _ in $(seq 100); do
+		[ -s "$work/moved/events.csv" ] && break
+		sleep 0.1
+	done
+	mv "$work/moved" "$work/away"
+	kill -TERM $!
+	wait $! || status=$?
+	return $status
+}
+says_nothing_good() {
+	! "$1" 2>&1 | grep -E 'holds|^report:'
+}
+command=(limited)
+check "no room for the record: status 3" expect 3 'cannot write .*run.json'
+rm -r "$work/limited"
+check "and neither a verdict nor a report's path" says_nothing_good limited
+command=(moved)
+check "the folder is moved away, then interrupted: status 4" expect 4 'cannot write .*run.json'
+rm -r "$work/away"
+check "and no report's path either" says_nothing_good moved
 command=("$NARROWLINK" run -q "$work/job.yaml" --set transport.tcp=ideal --out "$work/ideal")
 check "ideal TCP is simulated without being asked" expect 0
 check "and says so" has '"engine": "model"' "$work/ideal/run.json"
