@@ -100,11 +100,18 @@ static void draw(const struct chart_kind *kind, const struct chart_source *from,
 	kind->draw(from, stem, title, err);
 }
 
+/* The last time that a case's tables can speak of: a tick may come late, a cell may be damaged. */
+static double latest_s(const struct record_case *c)
+{
+	return c->wall_s >= 0 ? 1.1 * c->wall_s + 1 : INFINITY;
+}
+
 static void draw_case(const char *folder, const char *dir, const struct record *record,
 	size_t index, struct error *err)
 {
-	struct series *series = series_load(folder, (int)index, BINS_MAX);
-	struct lanes *lanes = lanes_load(folder, (int)index);
+	struct series *series = series_load(
+		folder, (int)index, BINS_MAX, latest_s(record->cases[index]));
+	struct lanes *lanes = lanes_load(folder, (int)index, latest_s(record->cases[index]));
 	struct chart_source from = {.dir = dir,
 		.record = record,
 		.c = record->cases[index],

@@ -4,14 +4,18 @@
  */
 #include "results/csv.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
 #define COLUMNS_MAX 32
+#define NUMBER_MAX 1e18 /* more is damage: no rate, time or count here comes near it */
 
 struct csv {
 	FILE *file;
@@ -70,8 +74,13 @@ struct csv *csv_open(const char *folder, const char *file)
 {
 	_free_ char *path = memory_format("%s/%s", folder, file);
 	struct csv *csv = memory_zero(1, sizeof *csv);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang */
+	struct stat st;
 
-	csv->file = fopen(path, "re");
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		csv->file = fdopen(fd, "r");
+	if (!csv->file && fd >= 0)
+		close(fd);
 	if (!csv->file || whole_line(csv) < 0)
 		return csv_close(csv);
 	csv->columns = split(csv->line, csv->fields);
@@ -122,7 +131,7 @@ double csv_number(const struct csv *csv, int column)
 	char *end;
 	double d = strtod(text, &end);
 
-	return *text && !*end && isfinite(d) ? d : NAN;
+	return *text && !*end && fabs(d) < NUMBER_MAX ? d : NAN;
 }
 
 off_t csv_row_offset(const struct csv *csv)

@@ -9,7 +9,7 @@
 
 struct csv;
 
-/* NULL if there is no such file or no header in it. */
+/* NULL if there is no such file, if it is none (a FIFO, a folder), or without a header. */
 struct csv *csv_open(const char *folder, const char *file);
 struct csv *csv_close(struct csv *csv); /* accepts NULL, returns NULL */
 
@@ -19,7 +19,7 @@ int csv_column(const struct csv *csv, const char *name);
 /* The next whole row; false at the end. */
 bool csv_next(struct csv *csv);
 
-/* Fields of this row, valid until the next; column -1: "" and NaN. What is no number is NaN. */
+/* Fields of this row, valid until the next; column -1: "" and NaN. What is no number, or 1e18 and more, is NaN. */
 const char *csv_text(const struct csv *csv, int column);
 double csv_number(const struct csv *csv, int column);
 

@@ -58,7 +58,7 @@ void lanes_end(struct lanes *l, double until_s)
 		l->lanes[i].spans[l->lanes[i].n_spans - 1].until_s = l->until_s;
 }
 
-struct lanes *lanes_load(const char *folder, int case_index)
+struct lanes *lanes_load(const char *folder, int case_index, double latest_s)
 {
 	struct csv *csv = csv_open(folder, "events.csv");
 	struct lanes *l = memory_zero(1, sizeof *l);
@@ -74,7 +74,7 @@ struct lanes *lanes_load(const char *folder, int case_index)
 		double at = csv_number(csv, t);
 		int state = find_state(csv_text(csv, event));
 
-		if (csv_number(csv, in_case) != case_index || !(at >= 0))
+		if (csv_number(csv, in_case) != case_index || !(at >= 0 && at <= latest_s))
 			continue;
 		l->until_s = fmax(l->until_s, at);
 		if (state >= 0)

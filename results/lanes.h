@@ -26,8 +26,8 @@ struct lanes {
 	struct lane *lanes; /* in the order in which they appear */
 };
 
-/* NULL when no participant of this case entered a state. */
-struct lanes *lanes_load(const char *folder, int case_index);
+/* NULL when no participant of this case entered a state. Events after latest_s are passed over. */
+struct lanes *lanes_load(const char *folder, int case_index, double latest_s);
 /* The case ended at until_s, if that is later than its last event: so long last the last states. */
 void lanes_end(struct lanes *l, double until_s);
 struct lanes *lanes_free(struct lanes *l); /* accepts NULL, returns NULL */

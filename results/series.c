@@ -57,22 +57,22 @@ static struct series_line *line_of(struct series *s, const char *site, bool up, 
 	return line;
 }
 
-static bool is_row_of(struct csv *csv, const struct columns *c, int case_index)
+static bool is_row_of(struct csv *csv, const struct columns *c, int case_index, double latest_s)
 {
 	double t = csv_number(csv, c->t);
 
-	return csv_number(csv, c->case_index) == case_index && t >= 0;
+	return csv_number(csv, c->case_index) == case_index && t >= 0 && t <= latest_s;
 }
 
 /* First reading: which directions, until when, how many rows of one. Returns where they begin. */
-static off_t survey(
-	struct csv *csv, const struct columns *c, int case_index, struct series *s, size_t *rows)
+static off_t survey(struct csv *csv, const struct columns *c, int case_index, double latest_s,
+	struct series *s, size_t *rows)
 {
 	off_t first = -1;
 	size_t all = 0;
 
 	while (csv_next(csv)) {
-		if (!is_row_of(csv, c, case_index))
+		if (!is_row_of(csv, c, case_index, latest_s))
 			continue;
 		if (first < 0)
 			first = csv_row_offset(csv);
@@ -157,7 +157,7 @@ static void fill(struct csv *csv, const struct columns *c, int case_index, struc
 		struct series_line *line;
 		struct cursor *cursor;
 
-		if (!is_row_of(csv, c, case_index))
+		if (!is_row_of(csv, c, case_index, s->until_s))
 			continue;
 		line = line_of(s, csv_text(csv, c->site), up, false);
 		if (!line)
@@ -183,7 +183,7 @@ static void finish(struct series *s, struct cursor *cursors)
 	}
 }
 
-struct series *series_load(const char *folder, int case_index, int bins_max)
+struct series *series_load(const char *folder, int case_index, int bins_max, double latest_s)
 {
 	struct csv *csv = csv_open(folder, "samples.csv");
 	struct series *s = memory_zero(1, sizeof *s);
@@ -194,7 +194,7 @@ struct series *series_load(const char *folder, int case_index, int bins_max)
 
 	if (csv) {
 		c = find_columns(csv);
-		first = survey(csv, &c, case_index, s, &rows);
+		first = survey(csv, &c, case_index, latest_s, s, &rows);
 	}
 	if (first < 0 || s->until_s <= 0) {
 		csv_close(csv);

@@ -30,6 +30,9 @@ struct series {
 	size_t expected;           /* while reading: the line whose row is likely the next */
 };
 
-/* NULL when there are no samples of this case. At most bins_max bins (> 0). */
-struct series *series_load(const char *folder, int case_index, int bins_max);
+/*
+ * NULL when there are no samples of this case. At most bins_max bins (> 0). Samples later than
+ * latest_s are damage and passed over.
+ */
+struct series *series_load(const char *folder, int case_index, int bins_max, double latest_s);
 struct series *series_free(struct series *s); /* accepts NULL, returns NULL */

@@ -21,6 +21,7 @@ static const char report_help[] =
 static int remake(const char *folder, struct record **out, struct error *err)
 {
 	_free_ char *path = memory_format("%s/run.json", folder);
+	struct error chart_err = {0};
 	int r = access(path, F_OK) ? -errno : 0;
 
 	if (r < 0)
@@ -31,8 +32,9 @@ static int remake(const char *folder, struct record **out, struct error *err)
 	r = record_read_json(out, path, err);
 	if (r < 0)
 		return r;
-	r = chart_all(folder, *out, err);
-	return r < 0 ? r : report_write(folder, *out, err);
+	if (chart_all(folder, *out, &chart_err) < 0)
+		log_warn("%s", chart_err.text); /* the others are drawn, and the report tells */
+	return report_write(folder, *out, err);
 }
 
 static enum exit_status run(int argc, char **argv, struct error *err)

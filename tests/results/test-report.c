@@ -335,6 +335,8 @@ static void test_show(void **state)
 	assert_string_equal(show(QUANTITY_TIME, INFINITY).text, "\xe2\x80\x93");
 	assert_string_equal(show(QUANTITY_RATE, 1e300).text, "1e+300");
 	assert_string_equal(show_percent(.951).text, "95.1 %");
+	assert_string_equal(show_percent(1e300).text, "1e+302 %");
+	assert_string_equal(show_percent(1e308).text, "\xe2\x80\x93"); /* not "inf %" */
 	assert_string_equal(show_metric("wire_rate", 1e9).text, "1 Gbit/s");
 	assert_string_equal(show_metric("exchange_p99", 1.5).text, "1.5 s");
 	assert_string_equal(show_metric("useful_work", .9).text, "90.0 %");

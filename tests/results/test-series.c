@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -48,19 +49,48 @@ static void test_rows(void **state)
 	scratch_free(dir);
 }
 
+/* A time past the case's end is damage; so is a number that no link has. */
+static void test_damaged_cells(void **state)
+{
+	char *dir = scratch_new();
+	_free_ char *fifo = memory_format("%s/fifo.csv", dir);
+	struct series *s;
+	struct lanes *l;
+
+	scratch_write(dir, "samples.csv",
+		SAMPLES "0,1,a,up,100,1000,,,0.1,0\n"
+			"0,1e308,a,up,100,1000,,,0.1,0\n"
+			"0,900,a,up,100,1000,,,0.1,0\n"
+			"0,2,a,up,1e308,1000,,,0.1,0\n");
+	s = series_load(dir, 0, 100, 10);
+	assert_int_equal(s->bins, 2);
+	assert_true(s->until_s == 2);
+	assert_near(s->lines[0].rate_bps[0], 100, 1e-9);
+	assert_true(isnan(s->lines[0].rate_bps[1]));
+	series_free(s);
+	scratch_write(dir, "events.csv",
+		EVENTS "0,1,a,state:compute,,,,\n0,900,a,state:idle,,,,\n0,1e308,a,x,,,,\n");
+	l = lanes_load(dir, 0, 10);
+	assert_true(l->until_s == 1);
+	lanes_free(l);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_null(csv_open(dir, "fifo.csv")); /* nobody writes into it */
+	scratch_free(dir);
+}
+
 static void test_no_table(void **state)
 {
 	char *dir = scratch_new();
 
 	assert_null(csv_open(dir, "t.csv"));
-	assert_null(series_load(dir, 0, 10));
-	assert_null(lanes_load(dir, 0));
+	assert_null(series_load(dir, 0, 10, INFINITY));
+	assert_null(lanes_load(dir, 0, INFINITY));
 	scratch_write(dir, "samples.csv", "case,t_s"); /* torn in its header */
 	scratch_write(dir, "events.csv", EVENTS);
-	assert_null(series_load(dir, 0, 10));
-	assert_null(lanes_load(dir, 0));
+	assert_null(series_load(dir, 0, 10, INFINITY));
+	assert_null(lanes_load(dir, 0, INFINITY));
 	scratch_write(dir, "samples.csv", SAMPLES "1,1,a,up,1,1,1,0,0,0\n0,-1,a,up,1,1,1,0,0,0\n");
-	assert_null(series_load(dir, 0, 10)); /* another case; before time zero */
+	assert_null(series_load(dir, 0, 10, INFINITY)); /* another case; before time zero */
 	csv_close(NULL);
 	scratch_free(dir);
 }
@@ -77,7 +107,7 @@ static void test_bins(void **state)
 			"0,1,a,down,5,2000,,,0.1,0\n"
 			"0,4,a,up,300,1000,,,0.3,1\n"
 			"0,4,a,down,,2000,,,0.1,0\n");
-	s = series_load(dir, 0, 100);
+	s = series_load(dir, 0, 100, INFINITY);
 	assert_int_equal(s->n_lines, 2);
 	assert_int_equal(s->bins, 2);
 	assert_true(s->until_s == 4);
@@ -113,7 +143,7 @@ static void test_area_is_kept(void **state)
 		to += sprintf(to, "0,%.6f,a,up,%.0f,1e9,,,0,0\n", t, rate);
 	}
 	scratch_write(dir, "samples.csv", text);
-	s = series_load(dir, 0, 173);
+	s = series_load(dir, 0, 173, INFINITY);
 	assert_int_equal(s->bins, 173);
 	for (int i = 0; i < s->bins; i++)
 		sum += s->lines[0].rate_bps[i] * s->until_s / s->bins;
@@ -132,7 +162,7 @@ static void test_outages(void **state)
 		SAMPLES
 		"0,1,a,up,1,1,,,0,0\n0,2,a,up,1,1,,,0,1\n0,3,a,up,1,1,,,0,1\n0,4,a,up,1,1,,,0,0\n"
 		"0,5,a,up,1,1,,,0,0\n0,6,a,up,1,1,,,0,1\n");
-	s = series_load(dir, 0, 3);
+	s = series_load(dir, 0, 3, INFINITY);
 	assert_int_equal(s->lines[0].n_outages, 2);
 	assert_near(s->lines[0].outages[0].from_s, 2, 0);
 	assert_near(s->lines[0].outages[0].until_s, 4, 0);
@@ -160,7 +190,7 @@ static void test_lanes(void **state)
 		"0,2,a,exchange,1,2,,0.5\n0,2,a,state:exposed_comm,,,,\n0,2,a,state:recover,,,,\n"
 		"0,5,a,state:recover,,,,\n0,6,a,state:compute,,,,\n0,6.5,a,state:nonsense,,,,\n"
 		"0,7,site,fault:blackout,,,,\n0,8,a,state:do");
-	l = lanes_load(dir, 0);
+	l = lanes_load(dir, 0, INFINITY);
 	assert_int_equal(l->n_lanes, 2);
 	assert_true(l->until_s == 7);
 	assert_int_equal(l->lanes[0].n_spans, 3);
@@ -195,7 +225,7 @@ static void test_long_lanes_are_merged(void **state)
 	}
 	to += sprintf(to, "0,10000,a,state:idle,,,,\n");
 	scratch_write(dir, "events.csv", text);
-	l = lanes_load(dir, 0);
+	l = lanes_load(dir, 0, INFINITY);
 	assert_int_equal(l->lanes[0].n_spans, 20003);
 	lanes_merge(l, 100);
 	assert_in_range(l->lanes[0].n_spans, 3, 100);
@@ -238,8 +268,8 @@ static void test_garbage(void **state)
 		}
 		fclose(f);
 		fclose(g);
-		series_free(series_load(dir, 0, 10));
-		lanes_free(lanes_load(dir, 0));
+		series_free(series_load(dir, 0, 10, INFINITY));
+		lanes_free(lanes_load(dir, 0, INFINITY));
 	}
 	scratch_free(dir);
 }
@@ -248,6 +278,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_damaged_cells),
 		cmocka_unit_test(test_no_table),
 		cmocka_unit_test(test_bins),
 		cmocka_unit_test(test_area_is_kept),
