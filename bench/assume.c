@@ -71,6 +71,11 @@ static void assume_link(struct record_case *c, const struct scenario *s, const s
 	assume_quantity(c, "", "socket buffers, each", QUANTITY_BYTES, s->transport.buffer_bytes);
 }
 
+static void note(void *user, const char *sentence)
+{
+	record_note(user, "%s", sentence);
+}
+
 void verdict_plan(struct record_case *c, const struct scenario *s, const struct plan *plan)
 {
 	for (size_t i = 0; i < s->n_set; i++)
@@ -87,6 +92,7 @@ void verdict_plan(struct record_case *c, const struct scenario *s, const struct 
 	record_assume(c, "f", "bytes on a learner's link per byte of payload", "%.4g",
 		plan->factor);
 	assume_link(c, s, plan);
+	plan_check_links(plan, s, note, c);
 	for (int i = 0; i < PLAN_TARGETS; i++)
 		record_need(c, plan_targets[i], plan->needed_bps[i],
 			(double)plan->boundary_step_ns[i] / (double)NS_PER_S);

@@ -50,3 +50,6 @@ void plan_make(struct plan *plan, const struct scenario *s);
 typedef void plan_say(void *user, const char *sentence);
 void plan_check_faults(
 	const struct plan *plan, const struct scenario *s, plan_say *say, void *user);
+/* Likewise of links that change or are out at times: how often, and what is left on average. */
+void plan_check_links(
+	const struct plan *plan, const struct scenario *s, plan_say *say, void *user);

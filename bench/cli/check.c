@@ -116,6 +116,7 @@ static void print_plan(const struct scenario *s)
 	check_quantity("all sites together send about", QUANTITY_RATE, (int64_t)p.aggregate_bps);
 	check_quantity("the run takes about", QUANTITY_TIME,
 		(int64_t)((double)p.expected_wall_ns * s->dilation));
+	plan_check_links(&p, s, print_warning, NULL);
 	plan_check_faults(&p, s, print_warning, NULL);
 	putchar('\n');
 }
@@ -146,6 +147,7 @@ static json_t *plan_json(const struct scenario *s)
 	json_t *needed = json_array(), *warnings = json_array(), *plan;
 
 	plan_make(&p, s);
+	plan_check_links(&p, s, add_warning, warnings);
 	plan_check_faults(&p, s, add_warning, warnings);
 	for (int i = 0; i < PLAN_TARGETS; i++)
 		json_array_append_new(needed,

@@ -207,6 +207,31 @@ static void faults_outside_the_measured_time(void **state)
 	scenario_file_free(file);
 }
 
+/* 3 s, out in the first half of each: then 10, 5 and 5 Mbit/s for half a second, 3.33 on average. */
+static void links_that_change(void **state)
+{
+	struct scenario_file *file = load_ok(
+		"narrowlink: 1\n"
+		"links: {wan: {rate: 10 Mbit/s, delay: 1 ms, down: {rate: 10 Mbit/s},"
+		" up: {rate: 10 Mbit/s, changes: [{at: 1500 ms, rate: 5 Mbit/s}],"
+		" outages: [{first: 0 s, every: 1 s, for: 500 ms}]}},"
+		" steady: {rate: 10 Mbit/s, delay: 1 ms}}\n"
+		"sites: [{link: wan}, {link: steady}]\n"
+		"workload: {strategy: decoupled-diloco, parameters: 1 k, step: 1 s,"
+		" outer: {period: 4, fragments: 4}}\n"
+		"run: {steps: 2, warmup: 1}\n");
+	char said[2048] = "";
+	struct plan p;
+
+	plan_make(&p, file->cases[0]);
+	plan_check_links(&p, file->cases[0], collect, said);
+	assert_string_equal(said,
+		"the plan takes link wan, up, at its base of 10 Mbit/s; in the expected 3 s it is "
+		"out for 50 % of the time and carries at most 3.333 Mbit/s on average, which comes "
+		"on top\n");
+	scenario_file_free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -217,6 +242,7 @@ int main(void)
 		cmocka_unit_test(five_billion),
 		cmocka_unit_test(other_strategies),
 		cmocka_unit_test(the_fastest_learner_decides),
+		cmocka_unit_test(links_that_change),
 		cmocka_unit_test(faults_outside_the_measured_time),
 	};
 
