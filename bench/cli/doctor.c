@@ -248,6 +248,18 @@ static void print_json(const struct finding *f)
 	json_decref(all);
 }
 
+/* Further lines of its text, the remedies, stand under the first. */
+static void print_finding(const struct finding *f)
+{
+	printf("%-8s %-19s ", kind_name(f->kind), f->name);
+	for (const char *c = f->text; *c; c++) {
+		putchar(*c);
+		if (*c == '\n')
+			printf("%29s", "");
+	}
+	putchar('\n');
+}
+
 static enum exit_status run(int argc, char **argv, struct error *err)
 {
 	static const struct option options[] = {{"json", no_argument, NULL, 'j'}, {0}};
@@ -266,8 +278,7 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 	if (json)
 		print_json(findings);
 	for (int i = 0; i < N_FINDINGS && !json; i++)
-		printf("%-8s %-19s %s\n", kind_name(findings[i].kind), findings[i].name,
-			findings[i].text);
+		print_finding(&findings[i]);
 	for (int i = 0; i < N_FINDINGS; i++) {
 		if (findings[i].kind == FINDING_MISSING)
 			return STATUS_MACHINE;

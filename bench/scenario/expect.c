@@ -1,6 +1,7 @@
 /* expect: what must hold for the run to pass, as "metric: OP quantity". */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -70,9 +71,21 @@ static int find_metric(const char *name, enum metric *out, struct error *err)
 		err, -EINVAL, STATUS_INPUT, "unknown metric \"%.64s\"; known: %s", name, known);
 }
 
+/* "0.9", for what is written as 90 %. */
+static bool plain_share(const char *text, double *out)
+{
+	char *end;
+
+	text += strspn(text, " ");
+	*out = strtod(text, &end);
+	return end != text && !end[strspn(end, " ")] && strspn(text, "0123456789. ") == strlen(text) &&
+	       *out > 0 && *out <= 1;
+}
+
 static int parse_comparison(const char *text, struct expectation *e, struct error *err)
 {
 	struct error inner = {0};
+	double share;
 	int64_t v;
 	size_t op;
 
@@ -84,6 +97,9 @@ static int parse_comparison(const char *text, struct expectation *e, struct erro
 		return error_set(err, -EINVAL, STATUS_INPUT,
 			"\"%.64s\" must begin with >=, <=, > or <; write e.g. \"%s\"", text,
 			metrics[e->metric].example);
+	if (metrics[e->metric].kind == QUANTITY_RATIO && plain_share(text + strlen(ops[op]), &share))
+		return error_set(err, -EINVAL, STATUS_INPUT, "\"%.64s\": write \"%s %g %%\"", text,
+			ops[op], 100 * share);
 	if (quantity_parse(text + strlen(ops[op]), metrics[e->metric].kind, &v, &inner))
 		return error_set(err, -EINVAL, STATUS_INPUT, "%s", inner.text);
 	e->op = (enum expect_op)op;

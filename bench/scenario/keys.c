@@ -1,6 +1,7 @@
 /* Parsing by table; see keys.h. */
 #include "bench/scenario/keys.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,8 +20,8 @@ static const struct key *find_key(const struct key *const *tables, const char *n
 	return NULL;
 }
 
-static int unknown_key(struct loader *l, const struct node *key, const char *where,
-	const struct key *const *tables)
+static int unknown_key(struct loader *l, const struct node *key, const struct node *value,
+	const char *where, const struct key *const *tables)
 {
 	struct nearest nearest = {.written = key->text};
 	char known[512] = "";
@@ -33,6 +34,12 @@ static int unknown_key(struct loader *l, const struct node *key, const char *whe
 				used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
 					used ? ", " : "", k->name);
 		}
+	/* {rate: 0,84 Gbit/s}: the comma ended a value that was a number */
+	if (!value->text && isdigit((unsigned char)key->text[0]))
+		return loader_error(l, key,
+			"\"%.64s\" stands where a key belongs; if the comma before it is a decimal "
+			"one, write a point, e.g. \"0.84\"",
+			key->text);
 	if (nearest.best)
 		return loader_error(l, key, "unknown key \"%.64s\" in %s; did you mean \"%s\"?",
 			key->text, where, nearest.best);
@@ -49,7 +56,7 @@ int keys_known(struct loader *l, const struct node *map, const char *where,
 		return r;
 	for (size_t i = 0; i < map->n; i++)
 		if (!find_key(tables, map->keys[i]->text))
-			return unknown_key(l, map->keys[i], where, tables);
+			return unknown_key(l, map->keys[i], map->items[i], where, tables);
 	return 0;
 }
 

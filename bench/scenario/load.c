@@ -133,9 +133,16 @@ int scenario_load_text(struct scenario_file **out, const char *path, const char 
 
 static int read_file(const char *path, char **text, size_t *length, struct error *err)
 {
-	_fclose_ FILE *f = fopen(path, "re");
 	struct stat st;
+	_fclose_ FILE *f = NULL;
 
+	/* A pipe that is open already has a descriptor's name and both its ends. */
+	if (!stat(path, &st) && S_ISFIFO(st.st_mode) && strncmp(path, "/dev/", 5) &&
+		strncmp(path, "/proc/", 6))
+		return error_set(err, -EINVAL, STATUS_INPUT,
+			"%.256s: a FIFO, into which perhaps nobody writes; name a file, or /dev/stdin",
+			path);
+	f = fopen(path, "re");
 	if (!f || fstat(fileno(f), &st))
 		return error_set(err, -errno, STATUS_INPUT, "%.256s: %s; name a scenario file",
 			path, strerror(errno));

@@ -26,9 +26,14 @@ static const struct key seed_number = {.name = "seed", .kind = KEY_INTEGER, .exa
 
 static int parse_seed(struct loader *l, const struct node *value, void *base)
 {
+	struct error err = {0};
+	const char *text;
 	int64_t seed;
-	int r = loader_quantity(l, value, QUANTITY_COUNT, &seed);
+	int r = loader_text(l, value, &text, "a whole number, e.g. \"42\"");
 
+	if (!r && quantity_parse(text, QUANTITY_COUNT, &seed, &err))
+		r = loader_error(l, value,
+			"\"%.64s\" is no seed; write a whole number from 0, e.g. \"42\"", text);
 	if (!r)
 		((struct scenario *)base)->seed = (uint64_t)seed;
 	return r;

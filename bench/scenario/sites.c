@@ -134,6 +134,8 @@ static int default_link(struct loader *l, const struct node *site, struct scenar
 
 static int too_many(struct loader *l, const struct node *value, double n)
 {
+	if (n == 0)
+		return loader_error(l, value, "no sites: give 2 to %d", SITES_MAX);
 	return loader_error(l, value,
 		n < 2 ? "%.0f site: there is nobody to exchange with; 2 to %d sites"
 		      : "%.0f sites are too many; 2 to %d sites",
@@ -206,6 +208,9 @@ int sites_parse(struct loader *l, const struct node *value, void *scenario)
 
 	if (value->kind == NODE_MAP)
 		return parse_count(l, value);
+	if (value->kind == NODE_TEXT)
+		return loader_error(l, value,
+			"sites are a number of equal ones, e.g. \"{count: 8, link: wan}\", or a list");
 	r = loader_list(l, value, "sites");
 	if (!r && (value->n < 2 || value->n > SITES_MAX))
 		r = too_many(l, value, (double)value->n);
@@ -286,6 +291,10 @@ static const struct key core_delay = {
 
 static int parse_delay(struct loader *l, const struct node *value, int64_t *out)
 {
+	if (value->kind == NODE_MAP)
+		return loader_error(l, value,
+			"a delay is one time for all, e.g. \"10 ms\"; distances between sites "
+			"by name belong into core.matrix");
 	return keys_value(l, &core_delay, value, out);
 }
 
