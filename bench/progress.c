@@ -3,9 +3,9 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/terminal.h"
 #include "base/units.h"
 
 #define EVERY_TERMINAL_NS (NS_PER_S / 2)
@@ -15,7 +15,7 @@ void progress_begin(struct progress *p, FILE *out, bool quiet)
 {
 	*p = (struct progress){
 		.out = out,
-		.terminal = isatty(fileno(out)),
+		.terminal = terminal_redraws(fileno(out)),
 		.quiet = quiet,
 	};
 }

@@ -13,6 +13,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "base/memory.h"
 
 int rtnl_open(struct nl_sock **out, struct error *err)
 {
@@ -159,13 +163,18 @@ static struct nl_msg *message(int type, int flags, const void *header, size_t si
 	return rtnl_message(type, NLM_F_ACK | flags, RTNL_ROOM, header, size);
 }
 
+/* Not by if_nametoindex, which hides why it could not look. */
 int rtnl_device_index(const char *device, int *index, struct error *err)
 {
-	unsigned i = if_nametoindex(device);
+	_close_ int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = {0};
 
-	if (!i)
+	if (fd < 0)
+		return error_sys(err, -errno, "cannot open a socket to look for device %s", device);
+	snprintf(request.ifr_name, sizeof request.ifr_name, "%s", device);
+	if (ioctl(fd, SIOCGIFINDEX, &request) < 0)
 		return error_sys(err, -errno, "no device %s in the site", device);
-	*index = (int)i;
+	*index = request.ifr_ifindex;
 	return 0;
 }
 

@@ -3,10 +3,13 @@
  * useful when things fail? This file is the table of commands and the program's entry.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "bench/cli/command.h"
@@ -160,11 +163,28 @@ static enum exit_status run_command(int argc, char **argv, struct error *err)
 	return c->run(argc - 1, argv + 1, err);
 }
 
+/*
+ * Whoever started the program with a standard file closed wants nothing of it: a file opened
+ * later must not take its number, and be written to by whoever says something.
+ */
+static void hold_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct error err = {0};
 	enum exit_status status;
 
+	hold_standard_files();
+	signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error with a reason */
 	if (argc < 2 || (argc == 2 && is_help(argv[1]))) {
 		help(argc < 2 ? stderr : stdout);
 		return argc < 2 ? STATUS_INPUT : STATUS_HOLDS;

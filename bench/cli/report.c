@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "bench/cli/command.h"
 #include "bench/verdict.h"
 #include "results/folder.h"
@@ -55,7 +56,7 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 		record_free(record);
 		return err->status;
 	}
-	report_table(record, stdout, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+	report_table(record, stdout, terminal_colours(STDOUT_FILENO));
 	printf("\nreport: %s/report.html\n", folder);
 	status = verdict_status(record);
 	record_free(record);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "bench/cli/command.h"
 #include "bench/run.h"
 #include "bench/verdict.h"
@@ -101,7 +102,7 @@ static void print_result(const struct record *record, const char *folder, bool j
 	struct error *err)
 {
 	_free_ char *report = memory_format("%s/report.html", folder);
-	bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	bool colour = terminal_colours(STDOUT_FILENO);
 
 	if (json) {
 		print_file(folder, "run.json", err);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "bench/cli/command.h"
 #include "bench/cli/seek_options.h"
 #include "bench/cli/simulate.h"
@@ -135,7 +136,7 @@ static void print_checks(const struct seek_record *seek)
 
 static void print_seek(const struct seek_record *seek, const char *dir)
 {
-	bool colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	bool colour = terminal_colours(STDOUT_FILENO);
 
 	printf("%s %s for which %s\n\n", seek->largest ? "largest" : "smallest", seek->key,
 		seek->condition);

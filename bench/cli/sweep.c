@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/terminal.h"
 #include "bench/cli/command.h"
 #include "bench/cli/seek_options.h"
 #include "bench/cli/simulate.h"
@@ -162,7 +163,7 @@ static void print_result(
 			fputs(text, stdout);
 		return;
 	}
-	sweep_table(record, stdout, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+	sweep_table(record, stdout, terminal_colours(STDOUT_FILENO));
 	putchar('\n');
 	print_charts(record, folder);
 }

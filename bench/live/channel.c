@@ -19,10 +19,13 @@
 int channel_pool_open(void)
 {
 	_close_ int fd = memfd_create("narrowlink-payload", MFD_CLOEXEC);
-	int out;
+	int out, r;
 
-	if (fd < 0 || posix_fallocate(fd, 0, CHANNEL_POOL))
-		return fd < 0 ? -errno : -ENOMEM;
+	if (fd < 0)
+		return -errno;
+	r = posix_fallocate(fd, 0, CHANNEL_POOL);
+	if (r)
+		return -r;
 	out = fd;
 	fd = -1;
 	return out;

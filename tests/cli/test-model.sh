@@ -107,4 +107,19 @@ check "a crash at time zero costs its site what the others measure" struck '0 s'
 check "a crash late in the warm-up too" struck '250 ms' '1 s'
 check "and one that nobody repairs" struck '0 s' '10 h'
 
+# Whoever closed the standard files finds the same tables as others.
+closed() {
+	"$NARROWLINK" run -v "$work/job.yaml" --engine model --out "$work/closed" <&- >&- 2>&- || return 1
+	for table in samples.csv tcp.csv events.csv; do
+		cmp "$work/first/$table" "$work/closed/$table" || return 1
+	done
+}
+check "closed standard files: what is said is in no table" closed
+small_file() {
+	! (ulimit -f 4; "$NARROWLINK" report "$work/first" 2>&1) >"$work/small.out" || return 1
+	cat "$work/small.out"
+	grep -q 'File too large' "$work/small.out"
+}
+check "a file beyond the limit: its name and the reason" small_file
+
 finish

@@ -155,4 +155,17 @@ full_disk() {
 	' - "$NARROWLINK" "$work"
 }
 check "a full disk: a clear error, whole lines" full_disk
+few_files() {
+	local n status
+	for n in 7 8 9; do
+		status=0
+		(ulimit -n $n; "$NARROWLINK" run -q "$work/small.yaml" --set sites.count=8 --engine relay \
+			--out "$work/few-$n") >"$work/few.out" 2>&1 || status=$?
+		[ $status -eq 3 ] && grep -q 'Too many open files' "$work/few.out" && continue
+		cat "$work/few.out"
+		return 1
+	done
+}
+check "too few files may be open: it says so" few_files
+
 finish
