@@ -27,6 +27,7 @@
 #define TIME_LIMIT_S 1e9
 #define RTT_LIMIT_MS 3600000.0
 #define LOST_FROM_SPACINGS 1.75
+#define SPACING_LEAST_NS NS_PER_MS
 
 struct probe {
 	int64_t sent_ns, rtt_ns;
@@ -344,6 +345,10 @@ static int check_times(
 			"%s: half of the rows have the same `relative`; each probe needs its own "
 			"time",
 			path);
+	if (period / (int64_t)n < SPACING_LEAST_NS)
+		return error_set(err, -EINVAL, STATUS_INPUT,
+			"%s: %zu rows in %.9g ms; a link follows at most 1000 a second", path, n,
+			(double)period / 1e6);
 	if (longest >= period)
 		return error_set(err, -EINVAL, STATUS_INPUT,
 			"%s: a round trip of %.9g ms in a recording of %.9g ms; it must last "

@@ -192,6 +192,22 @@ static int parse_step(struct loader *l, const struct node *value, struct link_st
 	return r;
 }
 
+/* In order, and not so dense that nothing could follow; several at one time are one change. */
+static int check_order(struct loader *l, const struct node *value, const struct link_step *step)
+{
+	int64_t after_ns = step[0].at_ns - step[-1].at_ns;
+
+	if (after_ns < 0)
+		return loader_error(l, value,
+			"this change comes before the one above it; order them by `at`");
+	if (after_ns > 0 && after_ns < EVENT_NS)
+		return loader_error(l, value,
+			"this change comes %" PRId64 " ns after the one above it; 1 ms is the "
+			"least, or the same time",
+			after_ns);
+	return 0;
+}
+
 int changes_parse(struct loader *l, const struct node *value, void *base)
 {
 	struct link_direction *d = base;
@@ -207,9 +223,8 @@ int changes_parse(struct loader *l, const struct node *value, void *base)
 	d->steps = memory_zero(value->n, sizeof *d->steps);
 	for (size_t i = 0; !r && i < value->n; i++, d->n_steps++) {
 		r = parse_step(l, value->items[i], &d->steps[i]);
-		if (!r && i && d->steps[i].at_ns < d->steps[i - 1].at_ns)
-			r = loader_error(l, value->items[i],
-				"this change comes before the one above it; order them by `at`");
+		if (!r && i)
+			r = check_order(l, value->items[i], &d->steps[i]);
 	}
 	return r;
 }
@@ -236,14 +251,14 @@ static const struct key outage_keys[] = {
 	{.name = "every",
 		.kind = KEY_TIME,
 		AT(struct link_outage, every_ns),
-		.low = 1,
+		.low = EVENT_NS,
 		.high = TIME_HIGH,
 		.required = true,
 		.example = "15 s"},
 	{.name = "for",
 		.kind = KEY_TIME,
 		AT(struct link_outage, for_ns),
-		.low = 1,
+		.low = EVENT_NS,
 		.high = TIME_HIGH,
 		.required = true,
 		.example = "0.7 s"},
@@ -270,6 +285,21 @@ static int parse_outage(struct loader *l, const struct node *value, struct link_
 	return 0;
 }
 
+/* Each may be rare enough and all of them be too many. */
+static int check_density(
+	struct loader *l, const struct node *value, const struct link_outage *outages, size_t n)
+{
+	double per_ns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		per_ns += 1. / (double)outages[i].every_ns;
+	return per_ns <= 1. / EVENT_NS ? 0
+				       : loader_error(l, value,
+						 "these outages are %.4g a second together; at most "
+						 "1000 can be followed",
+						 per_ns * NS_PER_S);
+}
+
 int outages_parse(struct loader *l, const struct node *value, void *base)
 {
 	struct link_direction *d = base;
@@ -287,7 +317,7 @@ int outages_parse(struct loader *l, const struct node *value, void *base)
 	for (size_t i = 0; !r && i < n; i++, d->n_outages++)
 		r = parse_outage(
 			l, value->kind == NODE_LIST ? value->items[i] : value, &d->outages[i]);
-	return r;
+	return r ? r : check_density(l, value, d->outages, n);
 }
 
 void outages_print(struct printer *p, const struct key *key, const void *base)

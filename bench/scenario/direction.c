@@ -183,7 +183,7 @@ const struct key direction_keys[] = {
 		.example = "ping.csv",
 		.help = "a recorded ping trace (CSV with the columns relative in s and rtt in ms, "
 			"lost probes missing); drives delay and outages, from start to end and "
-			"again; "
+			"again; at most 1000 rows a second; "
 			"a path relative to the scenario file"},
 	{.name = "delay",
 		.kind = KEY_TIME,
@@ -241,7 +241,8 @@ const struct key direction_keys[] = {
 		.print = changes_print,
 		.otherwise = "none",
 		.example = "[{at: 30 s, rate: 100 Mbit/s}]",
-		.help = "from `at` on, the values given: rate, delay, queue, jitter, loss, burst"},
+		.help = "from `at` on, the values given: rate, delay, queue, jitter, loss, burst; "
+			"at least 1 ms apart"},
 	{.name = "outages",
 		.kind = KEY_CUSTOM,
 		.parse = outages_parse,
@@ -249,8 +250,7 @@ const struct key direction_keys[] = {
 		.otherwise = "none",
 		.example = "{every: 15 s, for: 0.7 s}",
 		.help = "periodic times at which nothing passes; `first` (default: `every`) is "
-			"when "
-			"the first begins; a list for several"},
+			"when the first begins; a list for several, at most 1000 a second"},
 	{0},
 };
 
