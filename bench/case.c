@@ -160,6 +160,11 @@ static void on_still(void *user, int p, int64_t at_ns, int64_t for_ns)
 	observe_still(&((struct stage *)user)->observation, p, at_ns, for_ns);
 }
 
+static void on_absent(void *user, int64_t at_ns, int64_t for_ns)
+{
+	observe_absent(&((struct stage *)user)->observation, at_ns, for_ns);
+}
+
 static int set_up(struct stage *st, struct error *err)
 {
 	const struct scenario *s = st->scenario;
@@ -203,6 +208,7 @@ static int run_live(struct stage *st, struct error *err)
 		.tick = on_tick,
 		.connecting = on_connecting,
 		.still = on_still,
+		.absent = on_absent,
 	};
 	struct error live_err = {0};
 	int r = live_run(st->scenario, st->topology, st->faults, st->n_faults, on_links_start,

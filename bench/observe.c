@@ -129,6 +129,17 @@ void observe_done(void *user, int participant, int64_t at_ns)
 	event(o, participant, at_ns, "done", NULL);
 }
 
+/* A blackout is the links' own doing, and on time; a crash is done when there is time for it. */
+static void note_lateness(struct observation *o, const struct fault *f, bool begins, int64_t at_ns)
+{
+	int64_t late_ns = at_ns - f->at_ns - (begins ? 0 : f->for_ns);
+
+	if (f->kind != FAULT_CRASH || late_ns <= o->late_ns)
+		return;
+	o->late_ns = late_ns;
+	o->latest = f;
+}
+
 void observe_fault(void *user, const struct fault *fault, bool begins, int64_t at_ns)
 {
 	struct observation *o = user;
@@ -144,6 +155,7 @@ void observe_fault(void *user, const struct fault *fault, bool begins, int64_t a
 		.amount = seconds(fault->for_ns),
 	};
 
+	note_lateness(o, fault, begins, at_ns);
 	if (fault->site < o->scenario->job.n_learners)
 		ledger_strike(&o->ledgers[fault->site]);
 	snprintf(what, sizeof what, "%s:%s", begins ? "fault" : "fault_end",
@@ -168,6 +180,17 @@ void observe_still(void *user, int participant, int64_t at_ns, int64_t for_ns)
 
 	o->still_ns[participant] += for_ns;
 	event(o, participant, at_ns, "agent:still", &about);
+}
+
+void observe_absent(void *user, int64_t at_ns, int64_t for_ns)
+{
+	struct observation *o = user;
+
+	o->absence.n++;
+	if (for_ns <= o->absence.for_ns)
+		return;
+	o->absence.at_ns = at_ns;
+	o->absence.for_ns = for_ns;
 }
 
 void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct tcp_sample *tcp)

@@ -38,6 +38,12 @@ struct observation {
 	uint64_t merges, contributors; /* at syncers */
 	uint64_t silences;             /* times a peer was found silent */
 	int64_t still_ns[PARTICIPANTS_MAX]; /* its agent did not run, in all */
+	struct {
+		size_t n;              /* times that this program stood still */
+		int64_t at_ns, for_ns; /* the longest: until when, and how long */
+	} absence;
+	const struct fault *latest;    /* the crash that was begun or repaired latest after its time; */
+	int64_t late_ns;               /* by so much */
 	int64_t t0_ns;                 /* CLOCK_MONOTONIC of time zero, for the links' counters */
 	uint64_t retransmits[PARTICIPANTS_MAX][PARTICIPANTS_MAX];
 	/* by participant and peer, of the connections that they have now; see struct tcp_sample */
@@ -59,6 +65,7 @@ void observe_fault(void *user, const struct fault *fault, bool begins, int64_t a
 void observe_silence(void *user, int participant, int peer, bool silent, int64_t at_ns);
 void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct tcp_sample *tcp);
 void observe_still(void *user, int participant, int64_t at_ns, int64_t for_ns);
+void observe_absent(void *user, int64_t at_ns, int64_t for_ns);
 /*
  * Samples every link direction, as of the time that the backend says its counters are true for, or
  * at_ns where it says none.

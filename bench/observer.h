@@ -42,6 +42,8 @@ struct observer {
 	void (*connecting)(void *user, int n_up, int n_pairs);
 	/* the participant's agent did not run for so long (2 s of real time or more), until at_ns */
 	void (*still)(void *user, int participant, int64_t at_ns, int64_t for_ns);
+	/* as still, of the process that observes: what it does on time was not done in that time */
+	void (*absent)(void *user, int64_t at_ns, int64_t for_ns);
 };
 
 struct tcp_sample {

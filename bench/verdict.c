@@ -25,6 +25,7 @@
 #define CAPTURE_SLACK_BYTES 100e3 /* what is under way when both are read */
 #define SATURATED_SHARE 0.01
 #define WAITED_SHARE 0.15
+#define FAULT_LATE_S 1 /* of real time */
 
 static double seconds(int64_t ns)
 {
@@ -210,6 +211,20 @@ static void judge_agents(struct record_case *c, const struct observation *o)
 	}
 }
 
+/* What broke later than it was to, or was repaired later, is another scenario. */
+static void judge_faults(struct record_case *c, const struct observation *o)
+{
+	double late_s = seconds(o->late_ns);
+
+	if (late_s * o->scenario->dilation < FAULT_LATE_S)
+		return;
+	c->valid = false;
+	record_reason(c,
+		"the crash of %s at %.1f s, or its repair, came %.1f s after its time: narrowlink "
+		"itself did not run, or this machine is too busy",
+		o->scenario->sites[o->latest->site].name, seconds(o->latest->at_ns), late_s);
+}
+
 static void judge_link(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in)
 {
@@ -303,6 +318,7 @@ static void judge_fidelity(struct record_case *c, const struct observation *o,
 		return;
 	}
 	judge_agents(c, o);
+	judge_faults(c, o);
 	if (!measured(o) && !in->partial) {
 		c->valid = false;
 		record_reason(c, "the run ended within its warm-up: nothing was measured");
@@ -401,6 +417,11 @@ static void add_notes(struct record_case *c, const struct observation *o,
 	if (o->silences)
 		record_note(c, "a peer was silent for longer than %.1f s %" PRIu64 " times",
 			seconds(o->scenario->transport.silence_ns), o->silences);
+	if (o->absence.n)
+		record_note(c,
+			"narrowlink itself stood still, %zu times, the longest for %.1f s until "
+			"%.1f s: samples.csv has a hole there; agents and links kept their own time",
+			o->absence.n, seconds(o->absence.for_ns), seconds(o->absence.at_ns));
 	if (c->relay_cpu > .95)
 		record_note(c, "the relay used %.0f %% of a core", 100 * c->relay_cpu);
 }

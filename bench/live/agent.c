@@ -252,12 +252,19 @@ static void sample_due(struct loop_timer *timer)
 	loop_timer_set(&a->loop, timer, a->loop.now_ns + (int64_t)((double)SAMPLE_NS * dilation));
 }
 
-/* So that the controller sees that this process runs. */
+/*
+ * So that the controller sees that this process runs. How long it did not is told by itself: the
+ * controller may have stood still as well, or instead.
+ */
 static void pulse_due(struct loop_timer *timer)
 {
 	struct agent *a = container_of(timer, struct agent, pulse);
+	struct live_counters *c = a->setup->counters;
+	uint64_t now = (uint64_t)clock_now_ns();
 
-	counter_write(&a->setup->counters->alive_ns, (uint64_t)clock_now_ns());
+	if (c->alive_ns && now - c->alive_ns >= STILL_NS)
+		counter_write(&c->still_ns, c->still_ns + now - c->alive_ns);
+	counter_write(&c->alive_ns, now);
 	loop_timer_set(&a->loop, timer, a->loop.now_ns + PULSE_NS);
 }
 

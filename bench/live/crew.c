@@ -14,7 +14,6 @@
 #include "bench/live/patience.h"
 
 #define NEWS_AT_ONCE 256
-#define STILL_NS (2 * NS_PER_S)
 #define BEAT_MAX_NS NS_PER_S
 #define BEAT_MIN_NS (20 * NS_PER_MS)
 #define BEATS_PER_SILENCE 4
@@ -192,7 +191,8 @@ void crew_kill(struct crew *crew, int participant)
 	reap(m);
 	crew->counters[participant].flow = (struct live_flow){0};
 	crew->counters[participant].alive_ns = 0;
-	m->alive_ns = 0;
+	crew->counters[participant].still_ns = 0;
+	m->still_ns = 0;
 	crew->setup.mesh.nodes[participant].incarnation++;
 }
 
@@ -200,14 +200,17 @@ bool crew_stood_still(struct crew *crew, int participant, bool at_end, int64_t *
 {
 	struct member *m = &crew->members[participant];
 	int64_t alive_ns = (int64_t)counter_read(&crew->counters[participant].alive_ns);
-	int64_t until_ns = at_end ? clock_now_ns() : alive_ns;
-	int64_t since_ns = at_end ? alive_ns : m->alive_ns;
+	int64_t still_ns = (int64_t)counter_read(&crew->counters[participant].still_ns);
+	int64_t sum_ns = still_ns - m->still_ns, since_ns = clock_now_ns() - alive_ns;
 
-	m->alive_ns = alive_ns;
-	if (!m->pid || !since_ns || until_ns - since_ns < STILL_NS)
+	m->still_ns = still_ns;
+	if (!m->pid || !alive_ns)
 		return false;
-	*for_ns = until_ns - since_ns;
-	return true;
+	if (at_end && since_ns >= STILL_NS)
+		sum_ns += since_ns;
+	if (sum_ns)
+		*for_ns = sum_ns;
+	return sum_ns > 0;
 }
 
 void crew_tell(struct crew *crew, const struct order *order)

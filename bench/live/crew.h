@@ -15,7 +15,7 @@ struct member {
 	pid_t pid; /* 0: no process */
 	int fd;
 	bool connected, measured, done;
-	int64_t alive_ns; /* as last looked at by crew_stood_still */
+	int64_t still_ns; /* as last looked at by crew_stood_still */
 };
 
 struct crew_user {
@@ -53,7 +53,7 @@ void crew_tell(struct crew *crew, const struct order *order);	 /* to all */
 const char *crew_name(const struct crew *crew, int participant); /* "site-3 (learner)" */
 /*
  * An agent that is stopped, or gets no processor, says so to nobody. Whether the participant's
- * has run again after it did not for 2 s or longer; at_end: or still does not. *for_ns is how
- * long that was, real time. To be asked many times a second.
+ * has run again, since this was last asked, after it did not for 2 s or longer by its own clock;
+ * at_end: or still does not. *for_ns is how long that was, real time.
  */
 bool crew_stood_still(struct crew *crew, int participant, bool at_end, int64_t *for_ns);

@@ -48,6 +48,7 @@ struct live {
 	struct loop_timer tick, act, limit, drain, overdue;
 	int n_up; /* pairs on different sites that are connected, before the start */
 	int64_t drain_until_ns;
+	int64_t ran_ns; /* when this process was last seen to run */
 };
 
 static int64_t scenario_ns(const struct live *l, int64_t real_ns)
@@ -90,9 +91,21 @@ static void observe_still(struct live *l, bool at_end)
 				(int64_t)((double)for_ns / l->scenario->dilation));
 }
 
+/* Tells of this very process not running: time in which it saw and did nothing. */
+static void observe_absence(struct live *l)
+{
+	int64_t now = clock_now_ns(), from_ns = l->ran_ns > l->t0_ns ? l->ran_ns : l->t0_ns;
+
+	l->ran_ns = now;
+	if (l->phase == RUNNING && now - from_ns >= STILL_NS && l->observer->absent)
+		l->observer->absent(l->observer->user, scenario_ns(l, now),
+			(int64_t)((double)(now - from_ns) / l->scenario->dilation));
+}
+
 /* The run is over as far as results are concerned. */
 static void finish(struct live *l, enum run_end end, int64_t at_ns)
 {
+	observe_absence(l);
 	observe_still(l, true);
 	l->out->end = end;
 	l->end_ns = l->out->wall_ns = at_ns;
@@ -279,6 +292,7 @@ static void tick_due(struct loop_timer *timer)
 	int64_t at_ns = running ? scenario_ns(l, clock_now_ns()) : -1;
 
 	loop_timer_set(&l->loop, timer, timer->node.at_ns + TICK_NS);
+	observe_absence(l);
 	observe_still(l, false);
 	if (l->phase == CONNECTING && l->observer->connecting)
 		l->observer->connecting(l->observer->user, l->n_up, n_pairs(l));

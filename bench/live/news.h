@@ -11,6 +11,7 @@
 
 #define NEWS_TEXT 512
 #define PULSE_NS (250 * NS_PER_MS)
+#define STILL_NS (2 * NS_PER_S) /* a process that has not run for so long stood still */
 
 enum news_kind {
 	NEWS_UP,	/* a peer is up, and the run has not begun */
@@ -74,6 +75,7 @@ struct live_counters {
 	struct traffic link, local;
 	struct live_flow flow;
 	uint64_t alive_ns; /* when its loop last went round, as of PULSE_NS ago; 0: not yet */
+	uint64_t still_ns; /* sum of the times it stood still, as its own clock says */
 } __attribute__((aligned(64)));
 
 static inline void counter_write(uint64_t *counter, uint64_t value)

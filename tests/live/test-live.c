@@ -273,6 +273,32 @@ static void a_stopped_agent_is_named(void **state)
 	}
 }
 
+/* This process does nothing for 2.5 s, as if it had been stopped, or waited for a disk. */
+static int stand_still(struct watch *w, int64_t at_ns)
+{
+	if (w->ticks == 6)
+		usleep(2500000);
+	return w->ticks > 40;
+}
+
+/* The agents ran on, and none is blamed. */
+static void a_controller_that_stood_still_blames_itself(void **state)
+{
+	struct watch watch = {.on_tick = stand_still};
+	struct outcome result;
+	struct world w;
+
+	world_up(&w, 3, &strategy_exchange);
+	w.s.job.steps = 1000000;
+	assert_int_equal(world_run(&w, NULL, 0, &watch, &result), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(watch.stills[i], 0);
+	assert_int_equal(watch.absences, 1);
+	assert_true(watch.absent_ns >= 2500 * NS_PER_MS);
+	assert_true(watch.absent_until_ns >= watch.absent_ns);
+	world_down(&w);
+}
+
 static void count_slowly(void *user, int p, int64_t at_ns, const struct rt_report *report)
 {
 	struct watch *w = user;
@@ -358,6 +384,7 @@ int main(void)
 		cmocka_unit_test(tick_stops_the_run),
 		cmocka_unit_test(agents_are_bare),
 		cmocka_unit_test(a_stopped_agent_is_named),
+		cmocka_unit_test(a_controller_that_stood_still_blames_itself),
 		cmocka_unit_test(an_agent_that_never_runs_ends_the_wait),
 		cmocka_unit_test(tcp_is_sampled),
 		cmocka_unit_test(late_exchanges_are_all_read),

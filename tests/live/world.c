@@ -193,6 +193,15 @@ static void on_still(void *user, int p, int64_t at_ns, int64_t for_ns)
 	w->still_ns = for_ns > w->still_ns ? for_ns : w->still_ns;
 }
 
+static void on_absent(void *user, int64_t at_ns, int64_t for_ns)
+{
+	struct watch *w = user;
+
+	w->absences++;
+	w->absent_ns = for_ns;
+	w->absent_until_ns = at_ns;
+}
+
 static void links_start(void *user, int64_t t0_ns)
 {
 	struct watch *w = user;
@@ -202,7 +211,7 @@ static void links_start(void *user, int64_t t0_ns)
 
 const struct observer watch_observer = {
 	NULL, on_state, on_report, on_done, on_fault, on_silence, on_tcp, on_tick, on_connecting,
-	on_still};
+	on_still, on_absent};
 
 void watch_begin(struct watch *w, const struct job *job)
 {

@@ -32,6 +32,8 @@ struct watch {
 	int silent[PARTICIPANTS_MAX], heard[PARTICIPANTS_MAX];
 	int stills[PARTICIPANTS_MAX];
 	int64_t still_ns; /* the longest */
+	int absences;
+	int64_t absent_ns, absent_until_ns; /* the last */
 	int n_up, n_pairs; /* as last told before time zero */
 	int tcp_samples;
 	struct tcp_sample tcp;

@@ -130,6 +130,45 @@ static void agents_that_stood_still(void **state)
 	is(f, "invalid", "the agent of site-2 did not run for 5.5 s");
 }
 
+/* A hole in the samples is no fault of the link's or an agent's. */
+static void a_program_that_stood_still(void **state)
+{
+	struct fixture *f = played();
+
+	observe_absent(&f->o, 4 * S, 2500 * MS);
+	observe_absent(&f->o, 9 * S, 3 * S);
+	observe_absent(&f->o, 12 * S, 2100 * MS);
+	judge(f, false);
+	assert_string_equal(f->c->verdict, "holds");
+	assert_int_equal(f->c->n_notes, 1);
+	assert_non_null(strstr(f->c->notes[0],
+		"narrowlink itself stood still, 3 times, the longest for 3.0 s until 9.0 s"));
+	release(f);
+}
+
+/* A crash 0.9 s late is one; 1.2 s late, or its repair, it is none of the scenario. */
+static void late_crashes(void **state)
+{
+	static const struct fault crash = {FAULT_CRASH, 1, 5 * S, 2 * S};
+	static const struct fault blackout = {FAULT_BLACKOUT, 1, 5 * S, 2 * S};
+	struct fixture *f = played();
+
+	observe_fault(&f->o, &crash, true, 5900 * MS);
+	observe_fault(&f->o, &blackout, true, 9 * S); /* told late; the links did it on time */
+	is(f, "holds", "");
+	f = played();
+	observe_fault(&f->o, &crash, true, 6200 * MS);
+	is(f, "invalid", "the crash of site-2 at 5.0 s, or its repair, came 1.2 s after its time");
+	f = played();
+	observe_fault(&f->o, &crash, true, 5 * S);
+	observe_fault(&f->o, &crash, false, 8500 * MS);
+	is(f, "invalid", "came 1.5 s after its time");
+	f = played();
+	f->s.dilation = 4;
+	observe_fault(&f->o, &crash, true, 5300 * MS);
+	is(f, "invalid", "came 0.3 s after its time");
+}
+
 /* What could not begin has one reason, whatever else is unknown then. */
 static void not_begun(void **state)
 {
@@ -457,6 +496,8 @@ int main(void)
 		cmocka_unit_test(lateness),
 		cmocka_unit_test(memory),
 		cmocka_unit_test(agents_that_stood_still),
+		cmocka_unit_test(a_program_that_stood_still),
+		cmocka_unit_test(late_crashes),
 		cmocka_unit_test(not_begun),
 		cmocka_unit_test(partial_is_not_invalid),
 		cmocka_unit_test(simulated),
