@@ -78,6 +78,35 @@ static void data_parallel(void **state)
 	stage_down(&st);
 }
 
+/* Every fourth step everything, around the ring. */
+static void diloco(void **state)
+{
+	struct stage st;
+
+	stage_up(&st, COMMON "workload: {strategy: diloco, parameters: 600 k, step: 100 ms, "
+			     "buckets: 4, outer: {period: 4, bits: 16}}\n"
+			     "run: {steps: 8, warmup: 4}\n");
+	run_to_the_end(&st);
+	check_payload(&st, 3);
+	check_ledgers(&st);
+	stage_down(&st);
+}
+
+/* A third of it every second step, applied a step later. */
+static void streaming(void **state)
+{
+	struct stage st;
+
+	stage_up(&st, COMMON "workload: {strategy: streaming-diloco, parameters: 600 k, "
+			     "step: 100 ms, "
+			     "outer: {period: 6, fragments: 3, overlap: 1, bits: 16}}\n"
+			     "run: {steps: 10, warmup: 2}\n");
+	run_to_the_end(&st);
+	check_payload(&st, 6);
+	check_ledgers(&st);
+	stage_down(&st);
+}
+
 static void decoupled(void **state)
 {
 	struct stage st;
@@ -157,6 +186,22 @@ static void data_parallel_with_a_crash(void **state)
 	stage_down(&st);
 }
 
+/* An exchange breaks, and all wait until it can be made with everybody. */
+static void diloco_with_a_crash(void **state)
+{
+	struct stage st;
+
+	stage_up(&st, COMMON "workload: {strategy: diloco, parameters: 600 k, step: 100 ms, "
+			     "state: 1 MB, buckets: 4, outer: {period: 4, bits: 16}}\n"
+			     "run: {steps: 20, warmup: 0}\n" CRASH);
+	run_to_the_end(&st);
+	check_crash(&st);
+	check_ledgers(&st);
+	for (int i = 0; i < 3; i += 2)
+		assert_true(st.watch.ledgers[i].in_ns[STATE_BARRIER_WAIT] > 100000000);
+	stage_down(&st);
+}
+
 /* A site that is cut off is noticed, and no connection breaks. */
 static void blackout_is_silence(void **state)
 {
@@ -182,10 +227,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_parallel),
+		cmocka_unit_test(diloco),
+		cmocka_unit_test(streaming),
 		cmocka_unit_test(decoupled),
 		cmocka_unit_test(decoupled_star),
 		cmocka_unit_test(decoupled_with_a_crash),
 		cmocka_unit_test(data_parallel_with_a_crash),
+		cmocka_unit_test(diloco_with_a_crash),
 		cmocka_unit_test(blackout_is_silence),
 	};
 
