@@ -30,8 +30,8 @@
 #include "emu/relay/writer.h"
 
 #define READ_BURST 8		   /* packets of a site in one turn */
-#define BUSY_PACKETS 2		   /* so many in a turn: more will come before long */
-#define REST_NS (150 * NS_PER_US)  /* from one turn to the next while it is so */
+#define BUSY_PACKETS 5		   /* so many in a turn: more will come before long */
+#define REST_NS (100 * NS_PER_US)  /* from one turn to the next while it is so */
 #define HELP_NS (500 * NS_PER_US)  /* of work without a rest: the writer is to help */
 #define INLINE_BURST 4		   /* packets a turn that are not worth waking it even then */
 #define DELIVER_BURST 32	   /* packets to all sites in one turn */
@@ -244,12 +244,14 @@ static void write_tally(struct loop *loop, bool sleeps)
 }
 
 /*
- * A site has become readable. If we slept its first packet's time is noted, where that is
- * possible, otherwise it came just now; if we did not, at some time since we looked last.
+ * A site has become readable. If we slept or rested its first packet's time is noted, where that
+ * is possible. Otherwise it came just now if we slept, and at some time since we looked last if
+ * we did not.
  */
-static void note_readable(struct loop *loop, uint32_t site, bool slept, int64_t looked_ns)
+static void note_readable(
+	struct loop *loop, uint32_t site, bool slept, bool rested, int64_t looked_ns)
 {
-	int64_t came_ns = slept ? arrivals_first_ns(loop->arrivals, (int)site) : 0;
+	int64_t came_ns = slept || rested ? arrivals_first_ns(loop->arrivals, (int)site) : 0;
 
 	loop->readable[site] = true;
 	loop->n_readable++;
@@ -269,6 +271,7 @@ static bool rest(struct loop *loop)
 
 	if (loop->n_moved < BUSY_PACKETS || clock_now_ns() + SPIN_NS > until_ns)
 		return false;
+	arrivals_reset(loop->arrivals);
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL);
 	return true;
 }
@@ -301,7 +304,7 @@ static void wait_events(struct loop *loop)
 		} else if (token == TOKEN_TIMER) {
 			loop->wake_ns = TIME_NEVER;
 		} else if (!loop->readable[token]) {
-			note_readable(loop, token, timeout != 0, looked_ns);
+			note_readable(loop, token, timeout != 0, resting, looked_ns);
 		}
 	}
 }
