@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -20,9 +21,9 @@ static socklen_t name(struct sockaddr_un *a, int index)
 				   "narrowlink/shape/%d", index));
 }
 
-static int open_socket(void)
+static int open_socket(int flags)
 {
-	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
 }
 
 static int taken(int index, const char *device, struct error *err)
@@ -34,7 +35,8 @@ static int taken(int index, const char *device, struct error *err)
 			"%s is shaped already, by process %d; narrowlink clear %s ends that",
 			device, (int)pid, device);
 	return error_set(err, -EBUSY, STATUS_MACHINE,
-		"%s is shaped already, by a process of another PID namespace; end it there",
+		"%s is shaped already, by a process of another PID namespace or one that hangs; "
+		"end it there",
 		device);
 }
 
@@ -42,7 +44,7 @@ int owner_take(int *fd, int index, const char *device, struct error *err)
 {
 	struct sockaddr_un a;
 	socklen_t size = name(&a, index);
-	_close_ int sock = open_socket();
+	_close_ int sock = open_socket(SOCK_NONBLOCK);
 
 	if (sock < 0)
 		return error_sys(err, -errno, "cannot take %s", device);
@@ -68,11 +70,15 @@ pid_t owner_pid(int index)
 {
 	struct sockaddr_un a;
 	socklen_t size = name(&a, index), room = sizeof(struct ucred);
-	_close_ int sock = open_socket();
+	const struct timeval patience = {.tv_sec = 1};
+	_close_ int sock = open_socket(0);
 	struct ucred who = {0};
 
-	if (sock < 0 || connect(sock, (struct sockaddr *)&a, size) < 0)
-		return errno == EAGAIN ? -1 : 0;
+	/* whom many ask at once has a full backlog for a moment: connect waits */
+	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) < 0)
+		return -1;
+	if (connect(sock, (struct sockaddr *)&a, size) < 0)
+		return errno == ECONNREFUSED ? 0 : -1;
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &who, &room) < 0 || !who.pid)
 		return -1;
 	return who.pid;

@@ -20,5 +20,6 @@ int owner_take(int *fd, int index, const char *device, struct error *err);
 /* Waiting connections of those who asked; to be called when *fd is readable. */
 void owner_answer(int fd);
 
-/* 0: nobody. -1: a process of another PID namespace. */
+/* 0: nobody. -1: somebody who cannot be named: a process of another PID namespace, or one that
+ * hangs and has not answered many who asked (this one has waited a second). */
 pid_t owner_pid(int index);

@@ -745,14 +745,6 @@ static void test_the_lease_ends(void **state)
 	run(end_by_lease);
 }
 
-/* Or too many ask at once. */
-static void check_owner(int index, pid_t want)
-{
-	pid_t pid = owner_pid(index);
-
-	CHECK(pid == want || pid == -1);
-}
-
 static void refuse_second(void)
 {
 	const struct link_profile link = {.direction = {usual, usual}};
@@ -768,7 +760,7 @@ static void refuse_second(void)
 	CHECK(owner_pid(index) == 0);
 	controller = spawn_controller(&b, &wish, &keeper);
 	for (int i = 0; i < 200; i++) /* more than may wait for an answer */
-		check_owner(index, controller);
+		CHECK(owner_pid(index) == controller);
 	CHECK(owner_take(&fd, index, "card", &err) == -EBUSY);
 	snprintf(pid, sizeof pid, "by process %d;", (int)controller);
 	CHECK(err.status == STATUS_MACHINE && strstr(err.text, pid));
