@@ -1,6 +1,7 @@
 /*
- * The table of cases for a terminal or a pipe: columns as wide as what stands in them, the reason
- * last, since it may be long. Below it, what else must be known of each case.
+ * The table of cases for a terminal or a pipe: columns as wide as what stands in them. Sentences
+ * stand below it, since a terminal has no room for them beside the figures: why each verdict is
+ * what it is, then what else must be known of each case.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,16 +23,15 @@ enum column {
 	P99,
 	PREDICTED,
 	WIRE,
-	WHY,
 	COLUMNS
 };
 
 static const char *const heads[COLUMNS] = {"case", "verdict", "useful", "CU", "avail.", "exch. p50",
-	"p99", "predicted", "wire rate", "why"};
+	"p99", "predicted", "wire rate"};
 
 /* The same places in a table of fleets. */
 static const char *const fleet_heads[COLUMNS] = {"case", "verdict", "goodput", "\xc2\xb1 95 %", "p5",
-	"p95", "formula", "uptime", "interruptions", "why"};
+	"p95", "formula", "uptime", "interruptions"};
 
 struct line {
 	char *cells[COLUMNS];
@@ -47,7 +47,7 @@ static char *wire_cell(const struct record_case *c)
 		"%s of %s", show(QUANTITY_RATE, most).text, show(QUANTITY_RATE, limit).text);
 }
 
-/* Why the verdict is what it is; what else must be known stands below the table. */
+/* Why the verdict is what it is. */
 static const char *reason_of(const struct record_case *c)
 {
 	const char *reason = c->partial || !c->n_reasons ? c->because : c->reasons[0];
@@ -69,7 +69,6 @@ static struct line make_line(const struct record_case *c)
 			[PREDICTED] =
 				memory_string(show(QUANTITY_TIME, c->exchange_predicted_s).text),
 			[WIRE] = wire_cell(c),
-			[WHY] = text_line(reason_of(c)),
 		}};
 }
 
@@ -96,13 +95,12 @@ static struct line make_fleet_line(const struct record_case *c)
 			[P99] = percent(known ? f->goodput_predicted : NAN),
 			[PREDICTED] = percent(known ? f->uptime.mean : NAN),
 			[WIRE] = known ? memory_format("%.0f", f->interruptions) : percent(NAN),
-			[WHY] = text_line(reason_of(c)),
 		}};
 }
 
 static bool is_number(int column)
 {
-	return column >= USEFUL && column <= WIRE;
+	return column >= USEFUL;
 }
 
 static const char *colour_of(const char *verdict)
@@ -116,7 +114,7 @@ static const char *colour_of(const char *verdict)
 
 static void print_cell(FILE *out, const char *text, int width, int column)
 {
-	int pad = column == WHY ? 0 : width - text_columns(text);
+	int pad = width - text_columns(text);
 
 	if (is_number(column))
 		fprintf(out, "%*s%s", pad, "", text);
@@ -126,11 +124,7 @@ static void print_cell(FILE *out, const char *text, int width, int column)
 
 static void print_line(FILE *out, const char *const *cells, const int *widths, bool colour)
 {
-	int last = WHY;
-
-	while (last && !*cells[last])
-		last--;
-	for (int i = 0; i <= last; i++) {
+	for (int i = 0; i < COLUMNS; i++) {
 		const char *on = colour && i == VERDICT ? colour_of(cells[i]) : "";
 
 		fputs(i ? "  " : "", out);
@@ -141,24 +135,29 @@ static void print_line(FILE *out, const char *const *cells, const int *widths, b
 	fputc('\n', out);
 }
 
-static void print_note(FILE *out, const char *name, const char *text)
+static void print_sentence(FILE *out, const char *what, const char *name, const char *text)
 {
 	_free_ char *line = text_line(text), *before = text_line(name);
 
-	fprintf(out, "note: %s%s%s\n", before, *before ? ": " : "", line);
+	fprintf(out, "%s: %s%s%s\n", what, before, *before ? ": " : "", line);
 }
 
-/* All that the table has no room for. */
-static void print_notes(FILE *out, const struct record *record)
+static void print_sentences(FILE *out, const struct record *record)
 {
+	for (size_t k = 0; k < record->n_cases; k++) {
+		const struct record_case *c = record->cases[k];
+
+		if (*reason_of(c))
+			print_sentence(out, "why", c->name, reason_of(c));
+	}
 	for (size_t k = 0; k < record->n_cases; k++) {
 		const struct record_case *c = record->cases[k];
 
 		for (size_t i = 0; i < c->n_reasons; i++)
 			if (strcmp(c->reasons[i], reason_of(c)))
-				print_note(out, c->name, c->reasons[i]);
+				print_sentence(out, "note", c->name, c->reasons[i]);
 		for (size_t i = 0; i < c->n_notes; i++)
-			print_note(out, c->name, c->notes[i]);
+			print_sentence(out, "note", c->name, c->notes[i]);
 	}
 }
 
@@ -183,5 +182,5 @@ void report_table(const struct record *record, FILE *out, bool colour)
 		for (int i = 0; i < COLUMNS; i++)
 			free(lines[k].cells[i]);
 	}
-	print_notes(out, record);
+	print_sentences(out, record);
 }
