@@ -136,6 +136,7 @@ static void print_checks(const struct seek_record *seek)
 
 static void print_seek(const struct seek_record *seek, const char *dir)
 {
+	_free_ char *chart = memory_format("%s/charts/seek.svg", dir);
 	bool colour = terminal_colours(STDOUT_FILENO);
 
 	printf("%s %s for which %s\n\n", seek->largest ? "largest" : "smallest", seek->key,
@@ -145,7 +146,8 @@ static void print_seek(const struct seek_record *seek, const char *dir)
 	for (size_t i = 0; i < seek->n_notes; i++)
 		printf("note: %s\n", seek->notes[i]);
 	print_checks(seek);
-	printf("\nchart: %s/charts/seek.svg\n", dir);
+	if (!access(chart, F_OK))
+		printf("\nchart: %s\n", chart);
 }
 
 static void print_result(

@@ -148,9 +148,12 @@ static void print_counts(FILE *out, const struct sweep_counts *n, const struct s
 
 static void print_charts(const struct sweep_record *record, const char *folder)
 {
+	_free_ char *charts = memory_format("%s/charts", folder);
+
 	for (size_t i = 0; i < record->n_notes; i++)
 		printf("note: %s\n", record->notes[i]);
-	printf("\nresults: %s/sweep.json, sweep.csv, charts/\n", folder);
+	printf("\nresults: %s/sweep.json, sweep.csv%s\n", folder,
+		access(charts, F_OK) ? "" : ", charts/");
 }
 
 static void print_result(
