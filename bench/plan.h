@@ -53,3 +53,5 @@ void plan_check_faults(
 /* Likewise of links that change or are out at times: how often, and what is left on average. */
 void plan_check_links(
 	const struct plan *plan, const struct scenario *s, plan_say *say, void *user);
+/* Likewise when real packets take more than a day, dilation counted. */
+void plan_check_time(const struct plan *plan, const struct scenario *s, plan_say *say, void *user);

@@ -332,6 +332,21 @@ static int choose_dilation(const struct scenario_file *file, const struct case_c
 	return r;
 }
 
+static void say_warning(void *progress, const char *sentence)
+{
+	progress_say(progress, "%s", sentence);
+}
+
+static void warn_of_time(const struct scenario_file *file, const struct case_context *context)
+{
+	struct plan plan;
+
+	for (size_t i = 0; context->backend && i < file->n_cases; i++) {
+		plan_make(&plan, file->cases[i]);
+		plan_check_time(&plan, file->cases[i], say_warning, context->progress);
+	}
+}
+
 /* Signals are given back before charts are drawn: another Ctrl-C then ends the program. */
 static int run_and_record(struct record **out, char **path, const struct scenario_file *file,
 	const struct run_options *options, struct case_context *context, struct error *err)
@@ -342,6 +357,7 @@ static int run_and_record(struct record **out, char **path, const struct scenari
 	r = choose_dilation(file, context, err);
 	if (r < 0)
 		return r;
+	warn_of_time(file, context);
 	record = describe(file, options, context->backend);
 	r = open_folder(&context->folder, file, record, options->out, err);
 	if (r < 0) {

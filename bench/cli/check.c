@@ -118,6 +118,7 @@ static void print_plan(const struct scenario *s)
 		(int64_t)((double)p.expected_wall_ns * s->dilation));
 	plan_check_links(&p, s, print_warning, NULL);
 	plan_check_faults(&p, s, print_warning, NULL);
+	plan_check_time(&p, s, print_warning, NULL);
 	putchar('\n');
 }
 
@@ -149,6 +150,7 @@ static json_t *plan_json(const struct scenario *s)
 	plan_make(&p, s);
 	plan_check_links(&p, s, add_warning, warnings);
 	plan_check_faults(&p, s, add_warning, warnings);
+	plan_check_time(&p, s, add_warning, warnings);
 	for (int i = 0; i < PLAN_TARGETS; i++)
 		json_array_append_new(needed,
 			json_pack("{s:f, s:f, s:f}", "compute_utilisation", plan_targets[i],

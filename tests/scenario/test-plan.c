@@ -232,6 +232,30 @@ static void links_that_change(void **state)
 	scenario_file_free(file);
 }
 
+/* 1 + 23 steps of an hour on a link that is wide enough: a day, and two at dilation 2. */
+static void a_run_of_days(void **state)
+{
+	struct scenario_file *file = load_ok(
+		"narrowlink: 1\n"
+		"links: {wan: {rate: 10 Gbit/s, delay: 1 ms}}\n"
+		"sites: {count: 2, link: wan}\n"
+		"workload: {strategy: decoupled-diloco, parameters: 1 k, step: 1 h,"
+		" outer: {period: 4, fragments: 4}}\n"
+		"run: {steps: 23, warmup: 1}\n");
+	char said[2048] = "";
+	struct plan p;
+
+	plan_make(&p, file->cases[0]);
+	plan_check_time(&p, file->cases[0], collect, said);
+	assert_string_equal(said, ""); /* a day is not more than a day */
+	file->cases[0]->dilation = 2;
+	plan_check_time(&p, file->cases[0], collect, said);
+	assert_string_equal(said,
+		"on real packets the run takes about 2 d: fewer run.steps or a run.limit make it "
+		"shorter, --engine model does not wait\n");
+	scenario_file_free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +267,7 @@ int main(void)
 		cmocka_unit_test(other_strategies),
 		cmocka_unit_test(the_fastest_learner_decides),
 		cmocka_unit_test(links_that_change),
+		cmocka_unit_test(a_run_of_days),
 		cmocka_unit_test(faults_outside_the_measured_time),
 	};
 
