@@ -10,6 +10,7 @@
 #include "emu/relay/loop.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 #include "emu/relay/arrivals.h"
 #include "emu/relay/direction.h"
 #include "emu/relay/engine.h"
+#include "emu/relay/flight.h"
 #include "emu/relay/writer.h"
 
 #define READ_BURST 8		   /* packets of a site in one turn */
@@ -341,7 +343,7 @@ static int watch(struct loop *loop, int fd, uint32_t events, uint32_t token, str
 }
 
 /* Half of what the machine has to spare: the sites' sockets hold the same bytes once more. */
-static uint64_t memory_limit(void)
+static uint64_t spare_bytes(void)
 {
 	_fclose_ FILE *f = fopen("/proc/meminfo", "re");
 	unsigned long long kib;
@@ -353,10 +355,18 @@ static uint64_t memory_limit(void)
 	return (uint64_t)sysconf(_SC_AVPHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 }
 
+static uint64_t pool_limit(const struct relay_job *job)
+{
+	double needed = POOL_FACTOR * (double)flight_bytes(job->plan, job->n_sites) +
+			(double)POOL_FIXED_BYTES;
+
+	return (uint64_t)fmin(needed, (double)spare_bytes());
+}
+
 static int loop_open(struct loop *loop, struct error *err)
 {
 	const struct relay_job *job = loop->job;
-	int r = pool_new(&loop->pool, memory_limit(), err);
+	int r = pool_new(&loop->pool, pool_limit(job), err);
 
 	if (r < 0)
 		return r;
