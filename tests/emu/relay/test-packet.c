@@ -239,12 +239,11 @@ static void test_malformed(void **state)
 	assert_int_equal(packet_parse(&s, frame, n, n), -EBADMSG);
 }
 
-/* TCP behind an IPv6 destination options header. */
-static void test_ipv6_options(void **state)
+/* TCP behind an IPv6 extension header of 8 bytes (RFC 8200: next header, length - 1 in eights). */
+static void check_ipv6_extension(uint8_t type, const uint8_t *options)
 {
 	static uint8_t frame[PACKETS_MAX], longer[PACKETS_MAX];
 	const struct packets_tcp tcp = {.version = 6, .to = 2, .payload = 3000, .segment = 1448};
-	const uint8_t options[8] = {6, 0, 1, 4};
 	struct packet_piece piece;
 	struct packet_shape s;
 	size_t n = packets_tcp(frame, &tcp);
@@ -252,7 +251,7 @@ static void test_ipv6_options(void **state)
 	memcpy(longer, frame, 50);
 	memcpy(longer + 50, options, 8);
 	memcpy(longer + 58, frame + 50, n - 50);
-	longer[10 + 6] = 60;
+	longer[10 + 6] = type;
 	longer[6] = 48; /* csum_start, little-endian machines only */
 	longer[10 + 4] = (uint8_t)((n - 50 + 8) >> 8);
 	longer[10 + 5] = (uint8_t)(n - 50 + 8);
@@ -265,6 +264,16 @@ static void test_ipv6_options(void **state)
 	memcpy(frame + piece.head_bytes, longer + piece.payload_offset, piece.payload_bytes);
 	assert_int_equal(piece.payload_bytes, 104);
 	assert_null(packets_check(frame, piece.head_bytes + piece.payload_bytes));
+}
+
+static void test_ipv6_extensions(void **state)
+{
+	const uint8_t options[8] = {6, 0, 1, 4};      /* a pad of 4 */
+	const uint8_t routing[8] = {6, 0, 253, 0}; /* of an experimental type, at its end */
+
+	check_ipv6_extension(0, options);
+	check_ipv6_extension(43, routing);
+	check_ipv6_extension(60, options);
 }
 
 /* Whole full segments in 0.25 ms, at least one, at most 64 KiB; 400 bytes for the headers. */
@@ -289,7 +298,7 @@ int main(void)
 		cmocka_unit_test(test_ecn_stays_on_the_first),
 		cmocka_unit_test(test_foreign_destinations),
 		cmocka_unit_test(test_malformed),
-		cmocka_unit_test(test_ipv6_options),
+		cmocka_unit_test(test_ipv6_extensions),
 		cmocka_unit_test(test_super_packet_sizes),
 	};
 
