@@ -19,7 +19,7 @@ enum exit_status {
 
 struct error {
 	enum exit_status status; /* STATUS_HOLDS while no error is set */
-	char text[2048];         /* one or more lines, no newline at the end */
+	char text[2048];	 /* one or more lines, no newline at the end */
 };
 
 /*

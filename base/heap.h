@@ -13,7 +13,7 @@
 struct heap_node {
 	int64_t at_ns;
 	uint64_t order; /* set by heap_push */
-	size_t index;   /* 1-based place; 0 when not in a heap */
+	size_t index;	/* 1-based place; 0 when not in a heap */
 };
 
 struct heap {
@@ -24,7 +24,7 @@ struct heap {
 
 void heap_push(struct heap *h, struct heap_node *node, int64_t at_ns);
 struct heap_node *heap_peek(const struct heap *h); /* NULL when empty */
-struct heap_node *heap_pop(struct heap *h);        /* NULL when empty */
+struct heap_node *heap_pop(struct heap *h);	   /* NULL when empty */
 void heap_remove(struct heap *h, struct heap_node *node);
 void heap_release(struct heap *h); /* frees the array, not the elements */
 

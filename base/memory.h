@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-void *memory_zero(size_t count, size_t size);            /* calloc */
+void *memory_zero(size_t count, size_t size);		 /* calloc */
 void *memory_resize(void *p, size_t count, size_t size); /* reallocarray */
-char *memory_string(const char *s);                      /* strdup; NULL gives NULL */
+char *memory_string(const char *s);			 /* strdup; NULL gives NULL */
 char *memory_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-void cleanup_free(void *p);      /* p points at the pointer */
-void cleanup_close(int *fd);     /* -1 is nothing */
+void cleanup_free(void *p);  /* p points at the pointer */
+void cleanup_close(int *fd); /* -1 is nothing */
 void cleanup_fclose(FILE **f);
 
 #define _free_ __attribute__((cleanup(cleanup_free)))

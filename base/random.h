@@ -13,15 +13,16 @@
 /* What a draw is for; each is independent of the others. */
 enum random_stream {
 	RANDOM_COMPUTE = 1, /* spread of a step's compute time; counter = step */
-	RANDOM_FAULT,       /* times between failures; counter = n-th failure */
-	RANDOM_LOSS,        /* random loss; counter = wire segment */
-	RANDOM_BURST,       /* Gilbert-Elliott transitions; counter = wire segment */
-	RANDOM_JITTER,      /* delay jitter; counter = packet */
-	RANDOM_REPAIR,      /* repair times; counter = n-th failure */
-	RANDOM_QUEUE,       /* the model: whose segments a full queue drops; counter = draw */
+	RANDOM_FAULT,	    /* times between failures; counter = n-th failure */
+	RANDOM_LOSS,	    /* random loss; counter = wire segment */
+	RANDOM_BURST,	    /* Gilbert-Elliott transitions; counter = wire segment */
+	RANDOM_JITTER,	    /* delay jitter; counter = packet */
+	RANDOM_REPAIR,	    /* repair times; counter = n-th failure */
+	RANDOM_QUEUE,	    /* the model: whose segments a full queue drops; counter = draw */
 };
 
-/* 64 uniform bits. entity is a site, participant or link direction, by the stream's own numbering. */
+/* 64 uniform bits. entity is a site, participant or link direction, by
+ * the stream's own numbering. */
 uint64_t random_u64(uint64_t seed, uint32_t entity, enum random_stream stream, uint64_t counter);
 
 /* Uniform in [0, 1), 53 bits. */

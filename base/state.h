@@ -7,13 +7,13 @@
 #pragma once
 
 enum state {
-	STATE_COMPUTE,      /* a training step runs; useful only once merged or checkpointed */
+	STATE_COMPUTE,	    /* a training step runs; useful only once merged or checkpointed */
 	STATE_EXPOSED_COMM, /* waits for an exchange that compute no longer hides */
 	STATE_BARRIER_WAIT, /* waits for another participant that is down or silent */
 	STATE_CHECKPOINT,   /* writes a checkpoint */
-	STATE_DOWN,         /* crashed, not yet repaired */
-	STATE_RECOVER,      /* repaired, fetches state from a healthy peer */
-	STATE_IDLE,         /* has nothing to do (a syncer; a learner after its last step) */
+	STATE_DOWN,	    /* crashed, not yet repaired */
+	STATE_RECOVER,	    /* repaired, fetches state from a healthy peer */
+	STATE_IDLE,	    /* has nothing to do (a syncer; a learner after its last step) */
 	STATE_COUNT,
 };
 

@@ -26,7 +26,8 @@ double stats_quantile(double *values, size_t n, double q)
 	return values[i] + position * (values[i + 1] - values[i]);
 }
 
-/* Values below HISTOGRAM_SUB have a bucket each; above, the top 5 bits after the first select it. */
+/* Values below HISTOGRAM_SUB have a bucket each; above, the top 5 bits after
+ * the first select it. */
 static size_t bucket_of(int64_t ns)
 {
 	uint64_t v = ns > 0 ? (uint64_t)ns : 0;
@@ -108,7 +109,7 @@ void stats_mean(const double *values, size_t n, double *mean, double *half_width
 	*mean = n ? sum / (double)n : NAN;
 	for (size_t i = 0; i < n; i++)
 		squares += (values[i] - *mean) * (values[i] - *mean);
-	*half_width = n < 2 ? NAN
-			    : student((double)(n - 1)) *
-				      sqrt(squares / ((double)(n - 1) * (double)n));
+	*half_width =
+		n < 2 ? NAN
+		      : student((double)(n - 1)) * sqrt(squares / ((double)(n - 1) * (double)n));
 }

@@ -14,11 +14,11 @@
 #include "base/error.h"
 
 enum quantity {
-	QUANTITY_RATE,  /* "0.84 Gbit/s"    -> bit/s, > 0 */
-	QUANTITY_TIME,  /* "300 ms"         -> ns, >= 0 (ns, us, ms, s, min, h, d) */
+	QUANTITY_RATE,	/* "0.84 Gbit/s"    -> bit/s, > 0 */
+	QUANTITY_TIME,	/* "300 ms"         -> ns, >= 0 (ns, us, ms, s, min, h, d) */
 	QUANTITY_BYTES, /* "6 GB"           -> bytes, >= 0 */
 	QUANTITY_COUNT, /* "12 B", "405 M"  -> a plain number of things: k, M, B, T or no suffix */
-	QUANTITY_BITS,  /* "4 bit"          -> bits, 1 to 1024 */
+	QUANTITY_BITS,	/* "4 bit"          -> bits, 1 to 1024 */
 	QUANTITY_RATIO, /* "0.1 %"          -> units of 1e-9: 1000000 */
 };
 

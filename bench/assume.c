@@ -16,8 +16,8 @@ static void assume_quantity(struct record_case *c, const char *symbol, const cha
 {
 	char text[TEXT];
 
-	record_assume(c, symbol, meaning, "%s",
-		quantity_format(text, sizeof text, kind, value, true));
+	record_assume(
+		c, symbol, meaning, "%s", quantity_format(text, sizeof text, kind, value, true));
 }
 
 static bool is_decoupled(const struct scenario *s)
@@ -49,10 +49,10 @@ static void assume_sync(struct record_case *c, const struct scenario *s, const s
 		record_assume(c, "", "syncer", "%s",
 			s->job.syncer == SYNCER_STAR ? "star, on a site of its own"
 						     : "sharded over the sites");
-		record_assume(c, "K", "contributions a merge waits for (quorum)", "%d",
-			s->job.quorum);
-		record_assume(c, "gamma", "share of the slack spent as grace window", "%g",
-			s->job.grace);
+		record_assume(
+			c, "K", "contributions a merge waits for (quorum)", "%d", s->job.quorum);
+		record_assume(
+			c, "gamma", "share of the slack spent as grace window", "%g", s->job.grace);
 	}
 }
 
@@ -89,8 +89,8 @@ void verdict_plan(struct record_case *c, const struct scenario *s, const struct 
 	assume_quantity(c, "b", "bits per exchanged parameter", QUANTITY_BITS, s->job.bits);
 	assume_step(c, s);
 	assume_sync(c, s, plan);
-	record_assume(c, "f", "bytes on a learner's link per byte of payload", "%.4g",
-		plan->factor);
+	record_assume(
+		c, "f", "bytes on a learner's link per byte of payload", "%.4g", plan->factor);
 	assume_link(c, s, plan);
 	plan_check_links(plan, s, note, c);
 	for (int i = 0; i < PLAN_TARGETS; i++)

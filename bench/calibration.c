@@ -50,7 +50,8 @@ int calibration_of_link(struct calibration *out, const struct link_profile *link
 }
 
 /* Has a way of the same two links been chosen already? */
-static bool measured(const struct calibrate_setup *setup, const struct scenario *s, int from, int to)
+static bool measured(
+	const struct calibrate_setup *setup, const struct scenario *s, int from, int to)
 {
 	for (int i = 0; i < setup->n_ways; i++)
 		if (setup->ways[i].flows &&
@@ -80,8 +81,7 @@ int calibration_of_scenario(struct calibration *out, const struct scenario *s,
 {
 	struct calibrate_setup setup = {.backend = backend,
 		.plan = plan,
-		.effort = s->calibration == CALIBRATION_FULL ? &calibrate_usual
-							     : &calibrate_brief,
+		.effort = s->calibration == CALIBRATION_FULL ? &calibrate_usual : &calibrate_brief,
 		.stop_fd = stop_fd,
 		.n_sites = s->n_sites};
 
@@ -115,8 +115,8 @@ void calibration_write(const struct calibration *calibration, const char *path)
 	}
 }
 
-void calibration_record(struct record_case *c, const struct calibration *calibration,
-	const struct scenario *s)
+void calibration_record(
+	struct record_case *c, const struct calibration *calibration, const struct scenario *s)
 {
 	for (size_t i = 0; i < calibration->n_checks; i++) {
 		const struct check *from = &calibration->checks[i];

@@ -32,5 +32,5 @@ int calibration_of_scenario(struct calibration *out, const struct scenario *s,
 void calibration_write(const struct calibration *calibration, const char *path);
 
 /* Into the record, with the sites' names. */
-void calibration_record(struct record_case *c, const struct calibration *calibration,
-	const struct scenario *s);
+void calibration_record(
+	struct record_case *c, const struct calibration *calibration, const struct scenario *s);

@@ -251,8 +251,8 @@ static int calibrate_links(struct stage *st, struct record_case *c, struct error
 	if (s->calibration == CALIBRATION_OFF)
 		return 0;
 	progress_say(st->context->progress, "measuring the links");
-	r = calibration_of_scenario(&calibration, s, &st->links, st->context->backend,
-		&st->context->signal_fd, &err);
+	r = calibration_of_scenario(
+		&calibration, s, &st->links, st->context->backend, &st->context->signal_fd, &err);
 	if (r == -EINTR)
 		error_set(stopped, r, STATUS_INVALID, "interrupted while the links were measured");
 	else if (r < 0) {
@@ -312,8 +312,8 @@ int case_run(struct record_case *c, const struct scenario *s, const struct case_
 
 	st = (struct stage){.scenario = s, .context = context};
 	plan_make(&st.plan, s);
-	st.n_faults = fault_schedule(s->faults, s->n_faults, s->seed, s->job.n_learners, s->limit_ns,
-		&st.faults);
+	st.n_faults = fault_schedule(
+		s->faults, s->n_faults, s->seed, s->job.n_learners, s->limit_ns, &st.faults);
 	links_make(&st.links, s, st.faults, st.n_faults);
 	verdict_plan(c, s, &st.plan);
 	r = calibrate_links(&st, c, err);

@@ -15,7 +15,7 @@ struct case_context {
 	const struct backend *backend;
 	struct folder *folder;
 	struct progress *progress;
-	int signal_fd;         /* readable: the user wants the run to end; -1: nobody can say so */
+	int signal_fd; /* readable: the user wants the run to end; -1: nobody can say so */
 	size_t index, n_cases;
 };
 

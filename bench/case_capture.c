@@ -143,8 +143,8 @@ void case_capture_end(struct record_case *c, const struct observation *o, struct
 				record_direction(c, o, capture_counts(capture, i, d), i, d);
 	for (size_t i = 0; i < c->n_captures; i++)
 		if (!c->captures[i].complete)
-			record_note(c, "the capture of %s %s is incomplete: %s", c->captures[i].site,
-				c->captures[i].direction,
+			record_note(c, "the capture of %s %s is incomplete: %s",
+				c->captures[i].site, c->captures[i].direction,
 				c->captures[i].kernel_drops > 0 ? "the kernel dropped packets"
 								: "its limit was reached");
 	write_tables(o, capture, (double)o->last_tick_ns / NS_PER_S);

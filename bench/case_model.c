@@ -43,17 +43,18 @@ static void update_progress(const struct stage *st, int64_t at_ns)
 	if (!st->context->progress)
 		return;
 	observation_totals(&st->observation, at_ns, &totals);
-	progress_update(st->context->progress, &(struct progress_state){
-		.case_name = s->case_name[0] ? s->case_name : s->title,
-		.case_index = st->context->index,
-		.n_cases = st->context->n_cases,
-		.at_s = (double)at_ns / NS_PER_S,
-		.expected_s = (double)st->plan.expected_wall_ns / NS_PER_S,
-		.dilation = 1,
-		.simulated = true,
-		.useful_work = totals.useful_work,
-		.wire_bps = NAN,
-	});
+	progress_update(st->context->progress,
+		&(struct progress_state){
+			.case_name = s->case_name[0] ? s->case_name : s->title,
+			.case_index = st->context->index,
+			.n_cases = st->context->n_cases,
+			.at_s = (double)at_ns / NS_PER_S,
+			.expected_s = (double)st->plan.expected_wall_ns / NS_PER_S,
+			.dilation = 1,
+			.simulated = true,
+			.useful_work = totals.useful_work,
+			.wire_bps = NAN,
+		});
 }
 
 static int on_tick(void *user, int64_t at_ns)
@@ -99,8 +100,8 @@ static int simulate(struct stage *st, struct error *err)
 		.tick = on_tick,
 	};
 
-	int r = model_run(&st->scenario, st->faults, st->n_faults, &st->links, &observer,
-		&st->outcome, err);
+	int r = model_run(
+		&st->scenario, st->faults, st->n_faults, &st->links, &observer, &st->outcome, err);
 
 	if (r >= 0 && st->interrupted)
 		return error_set(err, -EINTR, STATUS_INVALID, "interrupted");
@@ -126,16 +127,17 @@ int case_model(struct record_case *c, const struct scenario *s, const struct cas
 	r = simulate(st, err);
 	if (r >= 0 || st->interrupted) {
 		observation_end(&st->observation, st->outcome.wall_ns);
-		verdict_make(c, &st->observation, &(struct verdict_input){
-							  .plan = &st->plan,
-							  .outcome = &st->outcome,
-							  .faults = st->faults,
-							  .n_faults = st->n_faults,
-							  .relay_cpu = NAN,
-							  .simulated = true,
-							  .partial = st->interrupted,
-							  .why_partial = err->text,
-						  });
+		verdict_make(c, &st->observation,
+			&(struct verdict_input){
+				.plan = &st->plan,
+				.outcome = &st->outcome,
+				.faults = st->faults,
+				.n_faults = st->n_faults,
+				.relay_cpu = NAN,
+				.simulated = true,
+				.partial = st->interrupted,
+				.why_partial = err->text,
+			});
 	}
 	take_down(st);
 	return r;

@@ -133,8 +133,8 @@ void headroom_end(struct headroom *h, struct headroom_result *out)
 	*out = (struct headroom_result){
 		.relay = h->relay_pid ? (host_cpu_s(h->relay_pid) - h->relay_s) / elapsed_s : NAN,
 		.agents = (reaped_s() - h->children_s) / elapsed_s,
-		.softirq = (double)(softirq - h->softirq) / (double)sysconf(_SC_CLK_TCK) /
-			   elapsed_s,
+		.softirq =
+			(double)(softirq - h->softirq) / (double)sysconf(_SC_CLK_TCK) / elapsed_s,
 		.saturated = h->watched_s > 0 ? h->saturated_s / h->watched_s : NAN,
 		.waited = h->n_children ? (double)most_ns / NS_PER_S / elapsed_s : NAN,
 	};

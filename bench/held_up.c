@@ -42,9 +42,11 @@ static void say_chosen(struct record_case *c, const struct scenario *s, double s
 	char bytes[32];
 
 	record_note(c,
-		"transport.buffers, %s, and not the link limited TCP for %.0f %% of the time it had "
+		"transport.buffers, %s, and not the link limited TCP for %.0f %% of the time it "
+		"had "
 		"something to send (%s): larger ones, `auto` or more connections would carry more",
-		quantity_format(bytes, sizeof bytes, QUANTITY_BYTES, s->transport.buffer_bytes, false),
+		quantity_format(
+			bytes, sizeof bytes, QUANTITY_BYTES, s->transport.buffer_bytes, false),
 		100 * share, window ? "the receiver's window" : "the send buffer");
 }
 
@@ -56,12 +58,14 @@ static void say_agent(struct record_case *c, const struct scenario *s, const cha
 	c->valid = false;
 	if (window)
 		record_reason(c,
-			"the agent of %s, not the link, limited what %s sent it: for %.0f %% of the time "
+			"the agent of %s, not the link, limited what %s sent it: for %.0f %% of "
+			"the time "
 			"its window was full, since it read too slowly; try --dilation %.0f",
 			reader, sender, 100 * share, k);
 	else
 		record_reason(c,
-			"the agent of %s, not the link, limited what it sent to %s: for %.0f %% of the "
+			"the agent of %s, not the link, limited what it sent to %s: for %.0f %% of "
+			"the "
 			"time its send buffer held too little; try --dilation %.0f, or a larger "
 			"transport.buffers",
 			sender, reader, 100 * share, k);

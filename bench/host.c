@@ -117,8 +117,10 @@ double host_cpu_s(int pid)
 
 	if (!f || !fgets(line, sizeof line, f) || !(after = strrchr(line, ')')))
 		return NAN;
-	/* after ")": state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime */
-	if (sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &sys) != 2)
+	/* after ")": state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime
+	 * stime */
+	if (sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+		    &sys) != 2)
 		return NAN;
 	return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
 }

@@ -29,16 +29,16 @@
 
 struct ledger {
 	enum state state;
-	int64_t since_ns;           /* when the state was entered */
+	int64_t since_ns;	    /* when the state was entered */
 	int64_t in_ns[STATE_COUNT]; /* since the window began */
-	bool measuring, done;       /* it has told REPORT_MEASURE; the window has ended */
-	bool struck;                /* a fault came before it began to measure */
-	bool joined;                /* the window is one that others began */
+	bool measuring, done;	    /* it has told REPORT_MEASURE; the window has ended */
+	bool struck;		    /* a fault came before it began to measure */
+	bool joined;		    /* the window is one that others began */
 	int64_t from_ns, until_ns;  /* the window; until_ns is set when it has ended */
-	enum state from_state;      /* as the window begins */
-	int64_t first_step;         /* the first that counts */
+	enum state from_state;	    /* as the window begins */
+	int64_t first_step;	    /* the first that counts */
 	double steps_completed, steps_useful, steps_lost; /* in the window */
-	uint64_t exchanges;         /* finished in the measured window */
+	uint64_t exchanges;				  /* finished in the measured window */
 };
 
 void ledger_start(struct ledger *l, int64_t at_ns, enum state state);

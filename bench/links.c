@@ -103,5 +103,5 @@ int64_t links_round_trip_ns(const struct scenario *s, int from, int to, int payl
 	int ip_bytes = payload_bytes + 52;
 
 	return links_one_way_ns(s, from, to) + links_one_way_ns(s, to, from) +
-		serialisation_ns(s, from, ip_bytes) + serialisation_ns(s, to, ip_bytes);
+	       serialisation_ns(s, from, ip_bytes) + serialisation_ns(s, to, ip_bytes);
 }

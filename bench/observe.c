@@ -213,8 +213,8 @@ void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const str
 	};
 
 	o->retransmits[participant][peer] = tcp->retransmits;
-	o->held_up[participant][peer] = (struct held_up){
-		tcp->busy_ns, tcp->window_limited_ns, tcp->buffer_limited_ns};
+	o->held_up[participant][peer] =
+		(struct held_up){tcp->busy_ns, tcp->window_limited_ns, tcp->buffer_limited_ns};
 	if (!o->folder)
 		return;
 	participant_name(o->scenario, participant, name);
@@ -278,18 +278,20 @@ static void write_sample(struct observation *o, int site, enum direction d, int6
 
 	link_at(&o->link_plan->links[site][d], d, (int64_t)((double)at_ns * s->dilation), &link,
 		&until_ns);
-	folder_sample(o->folder, &(struct folder_sample){
-		.case_index = o->case_index,
-		.t_s = seconds(at_ns),
-		.site = s->sites[site].name,
-		.direction = direction_name(d),
-		.wire_bps = (double)(stats->sent_bytes - m->last_bytes) * 8 / span_s,
-		.limit_bps = (double)link.rate_bps * s->dilation,
-		.delivered_bps = (double)(stats->delivered_bytes - m->delivered_bytes) * 8 / span_s,
-		.drop_segments = (double)(all_drops(stats) - m->drops),
-		.delay_s = seconds(link.delay_ns) / s->dilation,
-		.down = link.down,
-	});
+	folder_sample(o->folder,
+		&(struct folder_sample){
+			.case_index = o->case_index,
+			.t_s = seconds(at_ns),
+			.site = s->sites[site].name,
+			.direction = direction_name(d),
+			.wire_bps = (double)(stats->sent_bytes - m->last_bytes) * 8 / span_s,
+			.limit_bps = (double)link.rate_bps * s->dilation,
+			.delivered_bps =
+				(double)(stats->delivered_bytes - m->delivered_bytes) * 8 / span_s,
+			.drop_segments = (double)(all_drops(stats) - m->drops),
+			.delay_s = seconds(link.delay_ns) / s->dilation,
+			.down = link.down,
+		});
 }
 
 static void sample_direction(struct observation *o, int site, enum direction d, int64_t at_ns)
@@ -335,8 +337,7 @@ static double learner_end_ns(const struct ledger *l, int64_t steps, int64_t at_n
 		return (double)l->until_ns;
 	if (!l->measuring || done <= 0)
 		return -1;
-	return (double)at_ns +
-	       (double)(at_ns - l->from_ns) / done * fmax(0, (double)steps - done);
+	return (double)at_ns + (double)(at_ns - l->from_ns) / done * fmax(0, (double)steps - done);
 }
 
 int64_t observation_end_ns(const struct observation *o, int64_t at_ns)

@@ -14,7 +14,7 @@
 struct wire_meter {
 	uint64_t first_bytes, last_bytes; /* sent_bytes at time zero and at the last tick */
 	uint64_t delivered_bytes, drops;  /* at the last tick */
-	int64_t last_ns;                  /* the time they are true for */
+	int64_t last_ns;		  /* the time they are true for */
 	size_t ticks;
 	struct {
 		int64_t at_ns;
@@ -34,17 +34,18 @@ struct observation {
 	struct ledger ledgers[PARTICIPANTS_MAX];
 	double *exchange_s; /* of measured exchanges */
 	size_t n_exchanges, room;
-	double payload_expected;       /* of all finished exchanges, warm-up included */
-	uint64_t merges, contributors; /* at syncers */
-	uint64_t silences;             /* times a peer was found silent */
+	double payload_expected;	    /* of all finished exchanges, warm-up included */
+	uint64_t merges, contributors;	    /* at syncers */
+	uint64_t silences;		    /* times a peer was found silent */
 	int64_t still_ns[PARTICIPANTS_MAX]; /* its agent did not run, in all */
 	struct {
-		size_t n;              /* times that this program stood still */
+		size_t n;	       /* times that this program stood still */
 		int64_t at_ns, for_ns; /* the longest: until when, and how long */
 	} absence;
-	const struct fault *latest;    /* the crash that was begun or repaired latest after its time; */
-	int64_t late_ns;               /* by so much */
-	int64_t t0_ns;                 /* CLOCK_MONOTONIC of time zero, for the links' counters */
+	const struct fault
+		*latest; /* the crash that was begun or repaired latest after its time; */
+	int64_t late_ns; /* by so much */
+	int64_t t0_ns;	 /* CLOCK_MONOTONIC of time zero, for the links' counters */
 	uint64_t retransmits[PARTICIPANTS_MAX][PARTICIPANTS_MAX];
 	/* by participant and peer, of the connections that they have now; see struct tcp_sample */
 	struct held_up {
@@ -63,7 +64,8 @@ void observe_report(void *user, int participant, int64_t at_ns, const struct rt_
 void observe_done(void *user, int participant, int64_t at_ns);
 void observe_fault(void *user, const struct fault *fault, bool begins, int64_t at_ns);
 void observe_silence(void *user, int participant, int peer, bool silent, int64_t at_ns);
-void observe_tcp(void *user, int participant, int peer, int64_t at_ns, const struct tcp_sample *tcp);
+void observe_tcp(
+	void *user, int participant, int peer, int64_t at_ns, const struct tcp_sample *tcp);
 void observe_still(void *user, int participant, int64_t at_ns, int64_t for_ns);
 void observe_absent(void *user, int64_t at_ns, int64_t for_ns);
 /*

@@ -19,8 +19,8 @@ struct observer {
 	/* the participant's accelerator entered a state (down and recover included) */
 	void (*state)(void *user, int participant, int64_t at_ns, enum state state);
 	/*
-	 * What the strategy reports. Exchanges that are finished only while the run is drained, after
-	 * its end, are told as of the end: their payload is counted as sent.
+	 * What the strategy reports. Exchanges that are finished only while the run is drained,
+	 * after its end, are told as of the end: their payload is counted as sent.
 	 */
 	void (*report)(void *user, int participant, int64_t at_ns, const struct rt_report *report);
 	/* the participant has done its steps (rt_done); STATE_IDLE was told just before */
@@ -38,9 +38,11 @@ struct observer {
 	 * to sample, but the run can be stopped.
 	 */
 	int (*tick)(void *user, int64_t at_ns);
-	/* before time zero, at every tick: n_up of n_pairs pairs on different sites are connected */
+	/* before time zero, at every tick: n_up of n_pairs pairs on
+	 * different sites are connected */
 	void (*connecting)(void *user, int n_up, int n_pairs);
-	/* the participant's agent did not run for so long (2 s of real time or more), until at_ns */
+	/* the participant's agent did not run for so long (2 s of real time
+	 * or more), until at_ns */
 	void (*still)(void *user, int participant, int64_t at_ns, int64_t for_ns);
 	/* as still, of the process that observes: what it does on time was not done in that time */
 	void (*absent)(void *user, int64_t at_ns, int64_t for_ns);
@@ -52,8 +54,8 @@ struct tcp_sample {
 	uint64_t retransmits;	    /* total so far, sum over connections */
 	uint64_t delivery_bps;	    /* sum of the kernel's delivery rate estimates */
 	/*
-	 * So far, sums over connections: how long there was something to send or unacknowledged; how
-	 * much of that the peer's window, or the send buffer, and not the network held it up.
+	 * So far, sums over connections: how long there was something to send or unacknowledged;
+	 * how much of that the peer's window, or the send buffer, and not the network held it up.
 	 */
 	int64_t busy_ns, window_limited_ns, buffer_limited_ns;
 };

@@ -110,8 +110,8 @@ static void plan_rates(struct plan *plan, const struct scenario *s)
 	ratio = needed_bps / plan->tight_rate_bps;
 	for (int i = 0; i < PLAN_TARGETS; i++) {
 		plan->needed_bps[i] = needed_bps * plan_targets[i];
-		plan->boundary_step_ns[i] = (int64_t)fmin(
-			ceil(ratio * step_s * plan_targets[i] * NS_PER_S), 9e18);
+		plan->boundary_step_ns[i] =
+			(int64_t)fmin(ceil(ratio * step_s * plan_targets[i] * NS_PER_S), 9e18);
 	}
 	plan->predicted_utilisation = fmin(1, 1 / ratio);
 }
@@ -121,8 +121,8 @@ static double exchange_goodput(const struct plan *plan, const struct scenario *s
 {
 	if (s->job.syncer != SYNCER_STAR)
 		return plan->goodput_bps;
-	return fmin(plan->goodput_bps,
-		plan->syncer_rate_bps / plan->wire_ratio / s->job.n_learners);
+	return fmin(
+		plan->goodput_bps, plan->syncer_rate_bps / plan->wire_ratio / s->job.n_learners);
 }
 
 /* Sum of what the sites send: f of everything each, a star syncer as much as it has learners. */
@@ -175,8 +175,9 @@ static int64_t expected_wall(const struct plan *plan, const struct scenario *s)
 
 	for (int i = 0; i < s->job.n_learners; i++)
 		slowest = fmin(slowest, s->job.speed[i]);
-	return (int64_t)fmin((double)s->limit_ns, (double)(s->job.steps + s->job.warmup) * (double)s->job.step_ns /
-					   slowest / plan->predicted_utilisation);
+	return (int64_t)fmin((double)s->limit_ns, (double)(s->job.steps + s->job.warmup) *
+							  (double)s->job.step_ns / slowest /
+							  plan->predicted_utilisation);
 }
 
 void plan_make(struct plan *plan, const struct scenario *s)

@@ -35,8 +35,8 @@ static void check_rule(const struct fault_rule *rule, const struct plan *plan,
 	snprintf(what, sizeof what, "the %s of %s at %s", fault_kind_name(rule->kind), target,
 		time_text(rule->at_ns).text);
 	if (rule->at_ns >= s->limit_ns)
-		snprintf(text, sizeof text, "%s will not happen: run.limit ends the run at %s", what,
-			time_text(s->limit_ns).text);
+		snprintf(text, sizeof text, "%s will not happen: run.limit ends the run at %s",
+			what, time_text(s->limit_ns).text);
 	else if (rule->at_ns >= end_ns)
 		snprintf(text, sizeof text,
 			"%s may not happen: the run is expected to end at about %s", what,
@@ -51,8 +51,7 @@ static void check_rule(const struct fault_rule *rule, const struct plan *plan,
 	say(user, text);
 }
 
-void plan_check_faults(
-	const struct plan *plan, const struct scenario *s, plan_say *say, void *user)
+void plan_check_faults(const struct plan *plan, const struct scenario *s, plan_say *say, void *user)
 {
 	for (size_t i = 0; i < s->n_faults; i++)
 		if (s->faults[i].at_ns >= 0)

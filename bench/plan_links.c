@@ -60,8 +60,7 @@ static bool is_used(const struct scenario *s, size_t link)
 	return false;
 }
 
-void plan_check_links(
-	const struct plan *plan, const struct scenario *s, plan_say *say, void *user)
+void plan_check_links(const struct plan *plan, const struct scenario *s, plan_say *say, void *user)
 {
 	for (size_t i = 0; i < s->n_links; i++)
 		for (enum direction d = UP; is_used(s, i) && d < DIRECTIONS; d++)

@@ -80,8 +80,7 @@ void progress_update(struct progress *p, const struct progress_state *s)
 	end_line(p);
 }
 
-void progress_connecting(
-	struct progress *p, const struct progress_state *s, int n_up, int n_pairs)
+void progress_connecting(struct progress *p, const struct progress_state *s, int n_up, int n_pairs)
 {
 	if (!begin_line(p))
 		return;

@@ -68,7 +68,8 @@ int run_backend(const struct backend **out, const char *engine, const struct sce
 			continue;
 		if (any_ideal(file))
 			return error_set(err, -EINVAL, STATUS_INPUT,
-				"--engine %s: packets cannot have \"transport.tcp: ideal\", which is "
+				"--engine %s: packets cannot have \"transport.tcp: ideal\", which "
+				"is "
 				"for simulated time; write real, or --engine model",
 				engine);
 		r = suits(backends[i], file, why);
@@ -93,8 +94,8 @@ static void say_passed_over(
 }
 
 /* What names the folder says nothing of a simulated run. */
-static void describe_arguments(struct record *record, const struct run_options *options,
-	const struct backend *backend)
+static void describe_arguments(
+	struct record *record, const struct run_options *options, const struct backend *backend)
 {
 	record->argv = memory_zero((size_t)options->argc + 1, sizeof *record->argv);
 	record->argv[record->argc++] = memory_string("narrowlink");
@@ -179,8 +180,7 @@ static void add_cases(struct record *record, const struct scenario_file *file)
 {
 	for (size_t i = 0; i < file->n_cases; i++) {
 		const struct scenario *s = file->cases[i];
-		struct record_case *c =
-			record_add_case(record, case_name(s));
+		struct record_case *c = record_add_case(record, case_name(s));
 
 		cleanup_free(&c->verdict);
 		c->verdict = memory_string("partial");
@@ -233,11 +233,12 @@ static int run_cases(struct record *record, const struct scenario_file *file,
 			r = r < 0 ? r : -EIO;
 			error_set(err, r, lost.status, "%s", lost.text);
 			not_recorded(c, &lost);
-			folder_flush(context->folder, record, &lost); /* if the record itself can be */
+			folder_flush(
+				context->folder, record, &lost); /* if the record itself can be */
 		}
 		if (c->because)
-			progress_say(context->progress, "%s: %s: %s", c->name, c->verdict,
-				c->because);
+			progress_say(
+				context->progress, "%s: %s: %s", c->name, c->verdict, c->because);
 	}
 	return r;
 }
@@ -293,8 +294,8 @@ static int prepare_machine(const struct scenario_file *file, struct error *err)
  * `dilation: auto`: the least with which this machine carries what all sites together send. -EINTR:
  * the user wants the end.
  */
-static int choose_dilation(const struct scenario_file *file, const struct case_context *context,
-	struct error *err)
+static int choose_dilation(
+	const struct scenario_file *file, const struct case_context *context, struct error *err)
 {
 	struct machine machine = {0};
 	char carries[32], sends[32];
@@ -310,16 +311,15 @@ static int choose_dilation(const struct scenario_file *file, const struct case_c
 		if (!context->backend) /* simulated time is never late */
 			continue;
 		if (machine.tcp_bps <= 0)
-			r = machine_measure(
-				&machine, context->backend, &context->signal_fd, err);
+			r = machine_measure(&machine, context->backend, &context->signal_fd, err);
 		if (r < 0)
 			break;
 		plan_make(&plan, s);
 		s->dilation = machine_dilation(&machine, plan.aggregate_bps);
-		quantity_format(carries, sizeof carries, QUANTITY_RATE, (int64_t)machine.tcp_bps,
-			false);
-		quantity_format(sends, sizeof sends, QUANTITY_RATE, (int64_t)plan.aggregate_bps,
-			false);
+		quantity_format(
+			carries, sizeof carries, QUANTITY_RATE, (int64_t)machine.tcp_bps, false);
+		quantity_format(
+			sends, sizeof sends, QUANTITY_RATE, (int64_t)plan.aggregate_bps, false);
 		progress_say(context->progress,
 			"dilation %g: all sites together send %s, this machine carries %s",
 			s->dilation, sends, carries);

@@ -13,8 +13,8 @@
 struct run_options {
 	const char *out;    /* run folder, or NULL to choose one */
 	const char *engine; /* "auto", "model" or a backend's name */
-	bool quiet;         /* no progress */
-	int argc;           /* recorded, so that the run can be repeated */
+	bool quiet;	    /* no progress */
+	int argc;	    /* recorded, so that the run can be repeated */
 	char **argv;
 };
 

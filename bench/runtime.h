@@ -33,29 +33,29 @@ struct job {
 	uint64_t seed;
 	int n_learners;
 	enum syncer syncer;
-	int64_t parameters;             /* N */
-	int bits;                       /* b: per exchanged parameter */
-	int64_t step_ns;                /* T: one training step at speed 1 */
-	int64_t step_spread;            /* half-width of its uniform spread, units of 1e-9 */
-	double speed[LEARNERS_MAX];     /* per learner; 2 is twice as fast */
-	int64_t steps, warmup;          /* measured steps, and those before them */
-	int64_t period;                 /* H */
-	int fragments;                  /* P */
-	int overlap;                    /* tau */
+	int64_t parameters;	    /* N */
+	int bits;		    /* b: per exchanged parameter */
+	int64_t step_ns;	    /* T: one training step at speed 1 */
+	int64_t step_spread;	    /* half-width of its uniform spread, units of 1e-9 */
+	double speed[LEARNERS_MAX]; /* per learner; 2 is twice as fast */
+	int64_t steps, warmup;	    /* measured steps, and those before them */
+	int64_t period;		    /* H */
+	int fragments;		    /* P */
+	int overlap;		    /* tau */
 	enum when_late when_late;
-	int quorum;                     /* K */
-	double grace;                   /* gamma, 0 <= gamma < 1 */
-	int64_t tokens;                 /* per learner and step */
-	int buckets;                    /* parts of an exchange sent during the backward pass */
-	int64_t checkpoint_steps;       /* data-parallel: a checkpoint every so many steps; 0 none */
-	int64_t checkpoint_ns;          /* what one costs */
-	int64_t state_bytes;            /* what a participant that comes back fetches from a peer */
+	int quorum;		  /* K */
+	double grace;		  /* gamma, 0 <= gamma < 1 */
+	int64_t tokens;		  /* per learner and step */
+	int buckets;		  /* parts of an exchange sent during the backward pass */
+	int64_t checkpoint_steps; /* data-parallel: a checkpoint every so many steps; 0 none */
+	int64_t checkpoint_ns;	  /* what one costs */
+	int64_t state_bytes;	  /* what a participant that comes back fetches from a peer */
 };
 
 static inline int job_participants(const struct job *job)
 {
 	return job->syncer == SYNCER_SHARDED ? 2 * job->n_learners
-	     : job->syncer == SYNCER_STAR    ? job->n_learners + 1
+	       : job->syncer == SYNCER_STAR  ? job->n_learners + 1
 					     : job->n_learners;
 }
 
@@ -84,56 +84,56 @@ int64_t job_fragment_bytes(const struct job *job, int fragment);
 
 /* A message: payload of `bytes` synthetic bytes and these few numbers (sent as counted framing). */
 struct rt_message {
-	uint16_t kind;     /* the strategy's or collective's own */
+	uint16_t kind; /* the strategy's or collective's own */
 	uint16_t fragment;
 	uint32_t stage;
 	uint64_t round;
-	uint64_t epoch;    /* of the membership in which it was sent; see rt_event */
+	uint64_t epoch; /* of the membership in which it was sent; see rt_event */
 	uint64_t tokens;
 	uint64_t steps;
-	int64_t bytes;     /* payload, >= 0 */
-	int64_t sent_ns;   /* set by the runtime: when the strategy sent it */
+	int64_t bytes;	 /* payload, >= 0 */
+	int64_t sent_ns; /* set by the runtime: when the strategy sent it */
 };
 
 enum rt_kind {
 	RT_START,     /* the first event. incarnation > 0: restarted after a crash, all state lost.
-	                 Peers count as up until RT_PEER_DOWN; what the runtime does not yet know
-	                 of them comes as RT_PEER_UP, and epoch grows with it */
+			 Peers count as up until RT_PEER_DOWN; what the runtime does not yet know
+			 of them comes as RT_PEER_UP, and epoch grows with it */
 	RT_COMPUTE,   /* what rt_compute started is done */
 	RT_MESSAGE,   /* all of a message has arrived from `peer` */
 	RT_TIMER,     /* the timer `timer` fired */
 	RT_PEER_DOWN, /* the peer's connections broke: what was under way to or from it is gone */
 	RT_PEER_UP,   /* it is back, a new incarnation; messages to it flow again. Its own come
-	                 after this event, and none of the old incarnation do */
+			 after this event, and none of the old incarnation do */
 };
 
 struct rt_event {
 	enum rt_kind kind;
 	int64_t at_ns;
-	int peer;             /* RT_MESSAGE, RT_PEER_DOWN, RT_PEER_UP */
-	int timer;            /* RT_TIMER */
+	int peer;	      /* RT_MESSAGE, RT_PEER_DOWN, RT_PEER_UP */
+	int timer;	      /* RT_TIMER */
 	uint32_t incarnation; /* RT_START: own; RT_PEER_UP: the peer's */
-	uint64_t epoch;       /* sum of the incarnations of all participants as known here: equal
-	                         at all once they all see each other again, larger after each crash */
+	uint64_t epoch;	      /* sum of the incarnations of all participants as known here: equal
+				 at all once they all see each other again, larger after each crash */
 	struct rt_message message;
 };
 
 /* What a strategy tells about its progress; goes to the ledger and to events.csv. */
 enum rt_report_kind {
-	REPORT_STEP,      /* a step's compute and what belongs to it are complete; a = step */
-	REPORT_MEASURE,   /* warm-up is over for this participant: accounting starts now; a = first
-	                     step that counts; said again by a restarted learner */
-	REPORT_USEFUL,    /* amount = steps (may be fractional) merged or checkpointed */
-	REPORT_LOST,      /* amount = steps computed in vain */
-	REPORT_EXCHANGE,  /* an exchange finished at this learner; a = round, b = fragment,
-	                     amount = seconds from its first send to its merge; c = with a syncer,
-	                     this learner's weight in the merge in units of 1e-9, 0 when late */
-	REPORT_MERGE,     /* a syncer merged; a = round, b = fragment, amount = contributors,
-	                     c = contributions carried over from earlier rounds */
-	REPORT_SKIP,      /* a send was skipped (when_late: skip); a = step, b = fragment */
-	REPORT_RECOVERED, /* state is fetched; a = donor */
-	REPORT_ROLLBACK,  /* back to step a */
-	REPORT_CHECKPOINT,/* a checkpoint of step a is complete */
+	REPORT_STEP,	   /* a step's compute and what belongs to it are complete; a = step */
+	REPORT_MEASURE,	   /* warm-up is over for this participant: accounting starts now; a = first
+			      step that counts; said again by a restarted learner */
+	REPORT_USEFUL,	   /* amount = steps (may be fractional) merged or checkpointed */
+	REPORT_LOST,	   /* amount = steps computed in vain */
+	REPORT_EXCHANGE,   /* an exchange finished at this learner; a = round, b = fragment,
+			      amount = seconds from its first send to its merge; c = with a syncer,
+			      this learner's weight in the merge in units of 1e-9, 0 when late */
+	REPORT_MERGE,	   /* a syncer merged; a = round, b = fragment, amount = contributors,
+			      c = contributions carried over from earlier rounds */
+	REPORT_SKIP,	   /* a send was skipped (when_late: skip); a = step, b = fragment */
+	REPORT_RECOVERED,  /* state is fetched; a = donor */
+	REPORT_ROLLBACK,   /* back to step a */
+	REPORT_CHECKPOINT, /* a checkpoint of step a is complete */
 };
 const char *rt_report_name(enum rt_report_kind kind);
 
@@ -227,5 +227,5 @@ extern const struct strategy strategy_diloco;
 extern const struct strategy strategy_streaming_diloco;
 extern const struct strategy strategy_decoupled_diloco;
 
-const struct strategy *strategy_find(const char *name);  /* NULL if there is none */
-const struct strategy *strategy_at(size_t i);            /* NULL past the end */
+const struct strategy *strategy_find(const char *name); /* NULL if there is none */
+const struct strategy *strategy_at(size_t i);		/* NULL past the end */

@@ -1,12 +1,13 @@
 /*
- * The user's wish that what runs should end, as a descriptor that can be polled: Ctrl-C, SIGTERM and
- * SIGHUP, which are blocked meanwhile in the program and in all its children.
+ * The user's wish that what runs should end, as a descriptor that can be polled: Ctrl-C, SIGTERM
+ * and SIGHUP, which are blocked meanwhile in the program and in all its children.
  */
 #pragma once
 
 #include "base/error.h"
 
-/* Readable when a signal has come and for as long as it is not given back; the caller's to do so. */
+/* Readable when a signal has come and for as long as it is not given back; the
+ * caller's to do so. */
 int signals_take(struct error *err);
 /* What came is taken out first; another signal ends the program again. -1: nothing. */
 void signals_give_back(int fd);

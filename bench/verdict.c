@@ -90,8 +90,8 @@ static void add_exchanges(struct record_case *c, const struct observation *o)
 	record_exchange_summary(c);
 }
 
-static void add_direction(struct record_case *c, const struct observation *o, int site,
-	enum direction d)
+static void add_direction(
+	struct record_case *c, const struct observation *o, int site, enum direction d)
 {
 	const struct scenario *s = o->scenario;
 	const struct wire_meter *m = &o->wire[site][d];
@@ -126,8 +126,8 @@ static void add_wire(struct record_case *c, const struct observation *o)
 	}
 }
 
-static void add_faults(struct record_case *c, const struct scenario *s,
-	const struct verdict_input *in)
+static void add_faults(
+	struct record_case *c, const struct scenario *s, const struct verdict_input *in)
 {
 	for (size_t i = 0; i < in->n_faults; i++) {
 		const struct fault *f = &in->faults[i];
@@ -141,8 +141,8 @@ static void add_faults(struct record_case *c, const struct scenario *s,
 }
 
 /* The pair of sites whose idle round trip is furthest from the profile's. */
-static void add_idle_rtt(struct record_case *c, const struct scenario *s,
-	const struct outcome *outcome)
+static void add_idle_rtt(
+	struct record_case *c, const struct scenario *s, const struct outcome *outcome)
 {
 	double worst = -1;
 
@@ -205,7 +205,8 @@ static void judge_agents(struct record_case *c, const struct observation *o)
 		participant_name(o->scenario, p, name);
 		c->valid = false;
 		record_reason(c,
-			"the agent of %s did not run for %.1f s: it was stopped, or this machine is "
+			"the agent of %s did not run for %.1f s: it was stopped, or this machine "
+			"is "
 			"too busy",
 			name, seconds(o->still_ns[p]));
 	}
@@ -225,8 +226,8 @@ static void judge_faults(struct record_case *c, const struct observation *o)
 		o->scenario->sites[o->latest->site].name, seconds(o->latest->at_ns), late_s);
 }
 
-static void judge_link(struct record_case *c, const struct observation *o,
-	const struct verdict_input *in)
+static void judge_link(
+	struct record_case *c, const struct observation *o, const struct verdict_input *in)
 {
 	const struct scenario *s = o->scenario;
 	double difference = fabs(c->idle_rtt_s - c->idle_rtt_expected_s) * s->dilation;
@@ -250,7 +251,8 @@ static void judge_link(struct record_case *c, const struct observation *o,
 	if (c->lateness_p99_s > late) {
 		c->valid = false;
 		record_reason(c,
-			"the relay was late by %.3f ms (p99; up to %.3f ms is tolerated): this machine "
+			"the relay was late by %.3f ms (p99; up to %.3f ms is tolerated): this "
+			"machine "
 			"is too slow for these links; try --dilation %.0f",
 			1e3 * c->lateness_p99_s, 1e3 * late, ceil(2 * s->dilation));
 	}
@@ -275,7 +277,8 @@ static void judge_checks(struct record_case *c)
 			continue;
 		c->valid = false;
 		record_reason(c,
-			"calibration: %s from %s to %s is %.6g, the scenario says %.6g (%.6g to %.6g "
+			"calibration: %s from %s to %s is %.6g, the scenario says %.6g (%.6g to "
+			"%.6g "
 			"would do)",
 			k->check, k->from, k->to, k->got, k->want, k->low, k->high);
 	}
@@ -292,7 +295,8 @@ static void judge_captures(struct record_case *c)
 			continue;
 		c->valid = false;
 		record_reason(c,
-			"%s %s: the capture counted %.0f bytes on the wire, the emulator %.0f: they "
+			"%s %s: the capture counted %.0f bytes on the wire, the emulator %.0f: "
+			"they "
 			"differ by more than 0.1 %%",
 			k->site, k->direction, k->bytes, k->relay_bytes);
 	}
@@ -309,8 +313,8 @@ static void judge_headroom(struct record_case *c, const struct scenario *s)
 		100 * c->saturated, 100 * c->waited, ceil(2 * s->dilation));
 }
 
-static void judge_fidelity(struct record_case *c, const struct observation *o,
-	const struct verdict_input *in)
+static void judge_fidelity(
+	struct record_case *c, const struct observation *o, const struct verdict_input *in)
 {
 	c->valid = !in->not_begun;
 	if (in->not_begun) {
@@ -364,8 +368,8 @@ static bool over_before(const struct observation *o, const struct fault *f)
 }
 
 /* Faults that the reader may count on although they are in no figure. */
-static void note_faults(struct record_case *c, const struct observation *o,
-	const struct verdict_input *in)
+static void note_faults(
+	struct record_case *c, const struct observation *o, const struct verdict_input *in)
 {
 	const struct fault *after = NULL, *before = NULL;
 	size_t n_after = 0, n_before = 0;
@@ -387,8 +391,7 @@ static void note_faults(struct record_case *c, const struct observation *o,
 	if (n_after)
 		say_first(c, n_after, after, o->scenario, what);
 	if (n_before)
-		say_first(c, n_before, before, o->scenario,
-			"ended before the measured time began");
+		say_first(c, n_before, before, o->scenario, "ended before the measured time began");
 }
 
 static void add_notes(struct record_case *c, const struct observation *o,
@@ -400,8 +403,10 @@ static void add_notes(struct record_case *c, const struct observation *o,
 		record_note(c, "no exchange finished in the time: nothing was merged");
 	if (o->n_exchanges && totals->pending_steps > 0)
 		record_note(c,
-			"%.0f %% of the useful steps were still to be merged or checkpointed when the run ended",
-			100 * totals->pending_steps / (totals->pending_steps + totals->useful_steps));
+			"%.0f %% of the useful steps were still to be merged or checkpointed when "
+			"the run ended",
+			100 * totals->pending_steps /
+				(totals->pending_steps + totals->useful_steps));
 	if (in->outcome->end == END_LIMIT)
 		record_note(c, "the run's limit of %s ended it before all steps were done",
 			quantity_format(
@@ -420,15 +425,16 @@ static void add_notes(struct record_case *c, const struct observation *o,
 	if (o->absence.n)
 		record_note(c,
 			"narrowlink itself stood still, %zu times, the longest for %.1f s until "
-			"%.1f s: samples.csv has a hole there; agents and links kept their own time",
+			"%.1f s: samples.csv has a hole there; agents and links kept their own "
+			"time",
 			o->absence.n, seconds(o->absence.for_ns), seconds(o->absence.at_ns));
 	if (c->relay_cpu > .95)
 		record_note(c, "the relay used %.0f %% of a core", 100 * c->relay_cpu);
 }
 
 /* "the job needs 1.57 Gbit/s for 90 % ..." : why it does not fit, from the link that decides. */
-static void explain_rate(const struct plan *plan, const struct scenario *s, double target,
-	char *text, size_t size)
+static void explain_rate(
+	const struct plan *plan, const struct scenario *s, double target, char *text, size_t size)
 {
 	bool syncer = plan->tight_site >= s->job.n_learners;
 	char needed[32], has[32], step[32];
@@ -437,7 +443,8 @@ static void explain_rate(const struct plan *plan, const struct scenario *s, doub
 
 	if (bps <= plan->tight_rate_bps) {
 		snprintf(text, size,
-			"; its bytes would fit: what is missing went to the round trips, TCP, loss or "
+			"; its bytes would fit: what is missing went to the round trips, TCP, loss "
+			"or "
 			"faults");
 		return;
 	}
@@ -488,8 +495,8 @@ void verdict_expect(struct record_case *c, const struct scenario *s, const struc
 		double got = metric_value(c, x->metric);
 		bool holds = expectation_holds(x, got);
 
-		struct record_expect *out = record_add_expect(
-			c, metric_name(x->metric), expect_op_name(x->op));
+		struct record_expect *out =
+			record_add_expect(c, metric_name(x->metric), expect_op_name(x->op));
 
 		out->want = x->value;
 		out->got = got;
@@ -519,8 +526,8 @@ static void judge(struct record_case *c, const struct scenario *s, const struct 
 	c->partial = partial;
 }
 
-void verdict_make(struct record_case *c, const struct observation *o,
-	const struct verdict_input *in)
+void verdict_make(
+	struct record_case *c, const struct observation *o, const struct verdict_input *in)
 {
 	const struct scenario *s = o->scenario;
 	struct ledger_totals totals;
@@ -530,8 +537,8 @@ void verdict_make(struct record_case *c, const struct observation *o,
 	c->useful_work = totals.useful_work;
 	c->compute_utilisation = totals.compute_utilisation;
 	c->availability = totals.availability;
-	c->participation = o->merges ? (double)o->contributors /
-		((double)o->merges * s->job.n_learners) : NAN;
+	c->participation =
+		o->merges ? (double)o->contributors / ((double)o->merges * s->job.n_learners) : NAN;
 	add_participants(c, o);
 	add_exchanges(c, o);
 	add_wire(c, o);

@@ -11,7 +11,8 @@
 #include "emu/link.h"
 #include "emu/topology.h"
 
-/* All links of a run: an access link per site and the core's delay between sites. Already dilated. */
+/* All links of a run: an access link per site and the core's delay
+ * between sites. Already dilated. */
 struct link_plan {
 	uint64_t seed;
 	double dilation; /* >= 1; the links are slowed already: for what is given in real time */
@@ -23,12 +24,14 @@ struct link_plan {
 struct link_stats {
 	uint64_t packets;  /* super-packets that came in */
 	uint64_t segments; /* wire segments that came in */
-	uint64_t bytes;    /* bytes that came in */
-	uint64_t sent_segments, sent_bytes; /* what the serialiser put on the wire, lost ones included */
-	uint64_t delivered_segments, delivered_bytes; /* what reached the far end of this direction */
+	uint64_t bytes;	   /* bytes that came in */
+	uint64_t sent_segments,
+		sent_bytes; /* what the serialiser put on the wire, lost ones included */
+	uint64_t delivered_segments,
+		delivered_bytes; /* what reached the far end of this direction */
 	/*
-	 * CLOCK_MONOTONIC: sent_bytes and delivered_bytes are those of this time, to the segment, so
-	 * that a rate made from two of them is never above the link's.
+	 * CLOCK_MONOTONIC: sent_bytes and delivered_bytes are those of this time, to the segment,
+	 * so that a rate made from two of them is never above the link's.
 	 */
 	int64_t at_ns;
 	uint64_t drop_segments[DROP_CAUSES], drop_bytes[DROP_CAUSES];
@@ -44,7 +47,8 @@ struct backend_run;
 
 struct backend {
 	const char *name;
-	/* Can this machine and user do it? STATUS_MACHINE with the remedy if not. Leaves nothing. */
+	/* Can this machine and user do it? STATUS_MACHINE with the remedy
+	 * if not. Leaves nothing. */
 	int (*probe)(struct error *err);
 	/* Can it do these links, on any machine? STATUS_INPUT with what it cannot. */
 	int (*suits)(const struct link_plan *plan, int n_sites, struct error *err);
@@ -54,8 +58,10 @@ struct backend {
 	/* Scenario time zero is t0_ns (CLOCK_MONOTONIC). */
 	void (*start)(struct backend_run *run, int64_t t0_ns);
 	/* A consistent enough snapshot: each counter is exact, they may be a packet apart. */
-	void (*stats)(const struct backend_run *run, int site, enum direction d, struct link_stats *out);
-	/* The process that carries the links, for a watcher of its CPU time; 0 if the kernel does. */
+	void (*stats)(
+		const struct backend_run *run, int site, enum direction d, struct link_stats *out);
+	/* The process that carries the links, for a watcher of its CPU time; 0
+	 * if the kernel does. */
 	int (*pid)(const struct backend_run *run);
 	/* 0 while the links work; otherwise the reason they stopped (the relay died). */
 	int (*verify)(struct backend_run *run, struct error *err);

@@ -108,8 +108,8 @@ static struct link_trace_delay delay_in_lap(
 }
 
 /* The later one is of the earlier one's lap, or the first of the next lap: whichever is sooner. */
-static void span_from(
-	struct span *s, const struct link_trace_side *side, size_t i, int64_t start_ns, int64_t period_ns)
+static void span_from(struct span *s, const struct link_trace_side *side, size_t i,
+	int64_t start_ns, int64_t period_ns)
 {
 	s->from = delay_in_lap(side, i, start_ns);
 	s->to = delay_in_lap(side, 0, later(start_ns, period_ns));
@@ -141,8 +141,8 @@ static void set_delay(struct link_state *s, const struct span *span, int64_t t, 
 	int64_t rise = span->to.delay_ns - span->from.delay_ns;
 	int64_t length = span->to.at_ns - span->from.at_ns;
 
-	s->delay_ns = span->from.delay_ns +
-		      (int64_t)((__int128)rise * (t - span->from.at_ns) / length);
+	s->delay_ns =
+		span->from.delay_ns + (int64_t)((__int128)rise * (t - span->from.at_ns) / length);
 	s->delay_slope = (double)rise / (double)length;
 	*least = rise < 0 ? span->to.delay_ns : span->from.delay_ns;
 }

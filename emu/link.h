@@ -33,10 +33,10 @@ struct link_state {
 	int64_t queue_bytes; /* > 0; tail-drop limit, resolved for rate_bps when given in time */
 	int64_t delay_ns;    /* one way, >= 0; it may grow, see delay_slope */
 	int64_t jitter_ns;   /* uniform in delay +- jitter, order preserved; 0 <= jitter <= delay */
-	double loss;         /* independent loss per segment, 0 to 1 */
+	double loss;	     /* independent loss per segment, 0 to 1 */
 	double burst_loss;   /* Gilbert-Elliott: mean loss, 0 to below 1; 0 is none */
 	double burst_length; /* Gilbert-Elliott: mean burst in segments, >= 1 */
-	bool down;           /* every segment whose serialisation ends now is lost (outage) */
+	bool down;	     /* every segment whose serialisation ends now is lost (outage) */
 	double delay_slope;  /* ns by which delay_ns grows in a ns; not 0 in a trace only */
 };
 
@@ -66,6 +66,10 @@ struct link_outage {
 	int64_t first_ns, every_ns, for_ns;
 };
 
+struct link_trace_delay {
+	int64_t at_ns, delay_ns;
+};
+
 /*
  * A recorded ping trace: the one-way delay at at_ns (half the recorded round trip), and the
  * windows in which probes were lost. Played from start to end, then again (period_ns).
@@ -84,9 +88,8 @@ struct link_trace {
 	int64_t period_ns;
 	struct link_trace_side {
 		size_t n_delays;
-		struct link_trace_delay {
-			int64_t at_ns, delay_ns;
-		} *delays; /* sorted; DOWN's may lie after the period's end: the next one's start */
+		/* sorted; DOWN's may lie after the period's end: the next one's start */
+		struct link_trace_delay *delays;
 		size_t n_losses;
 		struct link_window *losses; /* sorted, not overlapping; likewise */
 	} side[DIRECTIONS];
@@ -102,7 +105,7 @@ struct link_direction {
 	size_t n_outages;
 	struct link_outage *outages; /* periodic */
 	size_t n_blackouts;
-	struct link_window *blackouts; /* single, sorted, not overlapping */
+	struct link_window *blackouts;	/* single, sorted, not overlapping */
 	const struct link_trace *trace; /* NULL: none; its delay replaces the others */
 };
 

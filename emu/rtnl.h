@@ -97,6 +97,7 @@ int rtnl_add_host_route(
 /* A device's counters, from both sides' view. */
 struct rtnl_counters {
 	uint64_t rx_packets, rx_bytes; /* bytes with the Ethernet header */
-	uint64_t tx_dropped; /* what a veth's other end had no room for */
+	uint64_t tx_dropped;	       /* what a veth's other end had no room for */
 };
-int rtnl_read_counters(struct nl_sock *sock, int index, struct rtnl_counters *out, struct error *err);
+int rtnl_read_counters(
+	struct nl_sock *sock, int index, struct rtnl_counters *out, struct error *err);

@@ -446,8 +446,8 @@ int topology_here(int *netns_fd, struct error *err)
 int topology_enter_router(int netns_fd, struct error *err)
 {
 	return setns(netns_fd, CLONE_NEWNET) < 0
-		? error_sys(err, -errno, "cannot enter a gateway's namespace")
-		: 0;
+		       ? error_sys(err, -errno, "cannot enter a gateway's namespace")
+		       : 0;
 }
 
 int topology_router(const struct topology *t, int *netns_fd, struct error *err)

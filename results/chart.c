@@ -36,13 +36,15 @@ static const struct chart_kind kinds[] = {
 	{"exchange", "How long exchanges took",
 		"The share of exchanges that were done within a time. "
 		"\"Predicted\" is the formula's time for an idle link without loss.",
-		"No exchange finished, so there are no times to show.", true, CHART_SITES, chart_exchange},
+		"No exchange finished, so there are no times to show.", true, CHART_SITES,
+		chart_exchange},
 	{"delay", "The link's delay over time",
 		"What the link's profile or its recording did: one-way "
 		"delay, and the times at which nothing passed.",
 		NULL, true, CHART_SITES, chart_delay},
 	{"link", "The idle link, as probes found it before the run",
-		"One-way delays between the first two sites over time, and the share of them within "
+		"One-way delays between the first two sites over time, and the share of them "
+		"within "
 		"a delay, against what was asked.",
 		NULL, true, CHART_SITES, chart_link},
 	{"goodput", "Goodput against the number of chips",
@@ -109,8 +111,8 @@ static double latest_s(const struct record_case *c)
 static void draw_case(const char *folder, const char *dir, const struct record *record,
 	size_t index, struct error *err)
 {
-	struct series *series = series_load(
-		folder, (int)index, BINS_MAX, latest_s(record->cases[index]));
+	struct series *series =
+		series_load(folder, (int)index, BINS_MAX, latest_s(record->cases[index]));
 	struct lanes *lanes = lanes_load(folder, (int)index, latest_s(record->cases[index]));
 	struct chart_source from = {.dir = dir,
 		.record = record,

@@ -69,8 +69,8 @@ void chart_label(
 /* A shaded time in the current plot, over its whole height, behind the data. */
 void chart_shade(struct chart *c, const struct span *span, const struct paint *paint);
 /* The same over part of the height, in the y axis' units, before the data. */
-void chart_bar(struct chart *c, const struct span *span, double y0, double y1,
-	const struct paint *paint);
+void chart_bar(
+	struct chart *c, const struct span *span, double y0, double y1, const struct paint *paint);
 
 /* "fillcolor rgb '...' fillstyle ..." and "linecolor rgb ... " for a plot element. */
 void chart_fill(struct chart *c, const struct paint *paint);

@@ -80,8 +80,8 @@ static void read_probes(struct delays d[KINDS], const char *folder, const char *
 }
 
 /* Of the way that the probes went. */
-static void read_packets(struct delays *d, const struct chart_source *from, const char *folder,
-	const char *file)
+static void read_packets(
+	struct delays *d, const struct chart_source *from, const char *folder, const char *file)
 {
 	const struct record_case *c = from->c;
 	struct csv *csv = c->n_checks ? csv_open(folder, file) : NULL;
@@ -139,16 +139,17 @@ static void line(struct chart *c, bool vertical, double at)
 {
 	if (isnan(at))
 		return;
-	chart_add(c, vertical ? "set arrow %d from first %.9g, graph 0 to first %.9g, graph 1 nohead "
-			      : "set arrow %d from graph 0, first %.9g to graph 1, first %.9g nohead ",
+	chart_add(c,
+		vertical ? "set arrow %d from first %.9g, graph 0 to first %.9g, graph 1 nohead "
+			 : "set arrow %d from graph 0, first %.9g to graph 1, first %.9g nohead ",
 		++c->tag, at, at);
 	chart_line(c, &stroke_asked);
 	chart_add(c, "\n");
 }
 
 /* Blocks of data are counted by gnuplot, which does not see empty ones: none is written. */
-static void plot(struct chart *c, const struct delays d[KINDS], int first, int kinds,
-	const char *with)
+static void plot(
+	struct chart *c, const struct delays d[KINDS], int first, int kinds, const char *with)
 {
 	bool points = !strncmp(with, "points", 6);
 	const char *between = "plot ";

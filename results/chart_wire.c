@@ -226,7 +226,8 @@ static int draw_panels(const struct chart_source *from, const char *stem, const 
 		&c, from->dir, stem, y + (int)n * (PANEL + GAP) + BOTTOM, title, &legend, err);
 	if (r)
 		return r;
-	snprintf(axis, sizeof axis, "rate on the wire (%s)", own ? "unit beside the site" : unit_name);
+	snprintf(axis, sizeof axis, "rate on the wire (%s)",
+		own ? "unit beside the site" : unit_name);
 	chart_add(&c, "set multiplot\nset xzeroaxis linetype 1 linecolor rgb '#888888'\n");
 	chart_add(&c, "set label %d '%s' at screen 0.02,%.5f center rotate\n", ++c.tag, axis,
 		1 - (y + n * (PANEL + GAP) / 2.) / c.height);

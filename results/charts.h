@@ -13,14 +13,14 @@ struct chart_source {
 	const struct record_case *c;
 	const struct series *series; /* NULL: nothing was sampled */
 	const struct lanes *lanes;   /* NULL: no state was entered */
-	double until_s;              /* the end of the time axis, > 0 */
+	double until_s;		     /* the end of the time axis, > 0 */
 };
 
 /* What a chart is of. */
 enum chart_of { CHART_SITES, CHART_FLEET };
 
 struct chart_kind {
-	const char *stem;  /* of its files; chart_stem() adds the case */
+	const char *stem; /* of its files; chart_stem() adds the case */
 	const char *title;
 	const char *reads; /* one sentence: how to read it */
 	const char *empty; /* one sentence: why it is not there when it has no data */
@@ -40,26 +40,26 @@ bool chart_concerns(const struct chart_kind *kind, const struct record *record);
 /* "wire", or "wire-2" for the second of several cases; the caller's to free. */
 char *chart_stem(const struct chart_kind *kind, const struct record *record, size_t case_index);
 
-int chart_wire(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
-int chart_ledger(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
-int chart_timeline(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
-int chart_exchange(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
-int chart_useful(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
-int chart_goodput(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
-int chart_shares(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
-int chart_spread(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
-int chart_link(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
-int chart_delay(const struct chart_source *from, const char *stem, const char *title,
-	struct error *err);
+int chart_wire(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
+int chart_ledger(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
+int chart_timeline(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
+int chart_exchange(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
+int chart_useful(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
+int chart_goodput(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
+int chart_shares(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
+int chart_spread(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
+int chart_link(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
+int chart_delay(
+	const struct chart_source *from, const char *stem, const char *title, struct error *err);
 
 /* Is this participant in the charts: a learner, or a syncer that was ever other than idle. */
 bool chart_shows(const struct record_participant *p);
@@ -77,5 +77,5 @@ void marks_draw(struct chart *chart, const struct chart_source *from, const char
 	const char *site, double left_px, double free_px, double label_y);
 
 /* The link's own outages, those within a blackout apart: merged where closer than a pixel. */
-size_t marks_outages(const struct chart_source *from, const struct series_line *line,
-	struct span **out);
+size_t marks_outages(
+	const struct chart_source *from, const struct series_line *line, struct span **out);

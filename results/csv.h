@@ -19,7 +19,8 @@ int csv_column(const struct csv *csv, const char *name);
 /* The next whole row; false at the end. */
 bool csv_next(struct csv *csv);
 
-/* Fields of this row, valid until the next; column -1: "" and NaN. What is no number, or 1e18 and more, is NaN. */
+/* Fields of this row, valid until the next; column -1: "" and NaN. What is no number, or 1e18 and
+ * more, is NaN. */
 const char *csv_text(const struct csv *csv, int column);
 double csv_number(const struct csv *csv, int column);
 

@@ -47,7 +47,7 @@ struct folder_sample {
 	const char *site, *direction;
 	double wire_bps, limit_bps, delivered_bps, drop_segments;
 	double delay_s; /* the link's one-way delay now */
-	int down;       /* 1 in an outage */
+	int down;	/* 1 in an outage */
 };
 struct folder_tcp {
 	int case_index;
@@ -60,7 +60,7 @@ struct folder_event {
 	int case_index;
 	double t_s;
 	const char *participant, *event; /* participant may be a site's name, for a blackout */
-	double a, b, c, amount;          /* NaN: empty */
+	double a, b, c, amount;		 /* NaN: empty */
 };
 void folder_sample(struct folder *f, const struct folder_sample *s);
 void folder_tcp(struct folder *f, const struct folder_tcp *s);

@@ -8,7 +8,8 @@
 #include <string.h>
 
 const struct paint paint_useful = {"compute, useful", "#0072B2", "solid 1", NULL, 1};
-const struct paint paint_pending = {"compute, not yet merged", "#0072B2", "pattern 2", "#0072B2", 1};
+const struct paint paint_pending = {
+	"compute, not yet merged", "#0072B2", "pattern 2", "#0072B2", 1};
 const struct paint paint_lost = {"compute, lost", "#D55E00", "pattern 1", "#D55E00", 1};
 const struct paint paint_crash = {"crash", "#D55E00", "solid 0.30", NULL, 1};
 const struct paint paint_blackout = {"blackout", "#555555", "solid 0.40", NULL, 1};
@@ -42,10 +43,10 @@ const struct paint *paint_fault(const char *kind)
 }
 
 static const struct stroke strategies[] = {
-	{"data-parallel", "#D55E00", 2, "(2,3)"},	/* 119 */
-	{"diloco", "#E69F00", 2, "(8,4)"},		/* 162 */
+	{"data-parallel", "#D55E00", 2, "(2,3)"},	  /* 119 */
+	{"diloco", "#E69F00", 2, "(8,4)"},		  /* 162 */
 	{"streaming-diloco", "#56B4E9", 2, "(10,3,2,3)"}, /* 160 */
-	{"decoupled-diloco", "#0072B2", 2.5, "solid"},	/* 87 */
+	{"decoupled-diloco", "#0072B2", 2.5, "solid"},	  /* 87 */
 	{"", "#555555", 2, "(4,2)"},
 };
 

@@ -14,7 +14,7 @@ struct paint {
 	const char *colour; /* "#rrggbb" */
 	const char *fill;   /* gnuplot's fill style, without its border */
 	const char *border; /* its colour; NULL: none */
-	double height;      /* in a timeline: of the lane, 0 to 1 */
+	double height;	    /* in a timeline: of the lane, 0 to 1 */
 };
 
 struct stroke {
@@ -24,16 +24,16 @@ struct stroke {
 	const char *dash; /* gnuplot's dash type */
 };
 
-extern const struct paint paint_useful;   /* compute that was merged or checkpointed */
-extern const struct paint paint_pending;  /* compute that was neither, nor lost, at the end */
-extern const struct paint paint_lost;     /* compute in vain */
-extern const struct paint paint_crash;    /* faults, behind or below what they hit */
+extern const struct paint paint_useful;	 /* compute that was merged or checkpointed */
+extern const struct paint paint_pending; /* compute that was neither, nor lost, at the end */
+extern const struct paint paint_lost;	 /* compute in vain */
+extern const struct paint paint_crash;	 /* faults, behind or below what they hit */
 extern const struct paint paint_blackout;
-extern const struct paint paint_outage;   /* the link's own, from its profile */
-extern const struct paint paint_up;       /* a link's directions */
+extern const struct paint paint_outage; /* the link's own, from its profile */
+extern const struct paint paint_up;	/* a link's directions */
 extern const struct paint paint_down;
 
-extern const struct stroke stroke_limit;     /* the link's rate */
+extern const struct stroke stroke_limit; /* the link's rate */
 extern const struct stroke stroke_measured;
 extern const struct stroke stroke_predicted;
 extern const struct stroke stroke_expected;

@@ -15,7 +15,7 @@
 
 struct record_participant {
 	char *name, *role; /* role: "learner" or "syncer" */
-	char *site;        /* the name of its site; NULL is unknown */
+	char *site;	   /* the name of its site; NULL is unknown */
 	double ledger_s[STATE_COUNT];
 	double wall_s;
 	double steps_useful, steps_lost, steps_pending;
@@ -41,11 +41,11 @@ struct record_expect {
 	bool holds;
 };
 
-struct record_check { /* one thing of one way, as asked and as measured before the run */
+struct record_check {	 /* one thing of one way, as asked and as measured before the run */
 	char *from, *to; /* names of sites */
-	char *check;     /* "one_way_delay", "rtt", "loss", "rate_udp", ... */
-	char *result;    /* "holds", "off", "unmeasured" */
-	char *why;       /* "" or why it was not measured */
+	char *check;	 /* "one_way_delay", "rtt", "loss", "rate_udp", ... */
+	char *result;	 /* "holds", "off", "unmeasured" */
+	char *why;	 /* "" or why it was not measured */
 	double want, got, low, high; /* s, bit/s or a share */
 	double min, p99, n;
 };
@@ -75,7 +75,7 @@ struct record_spread {
 	double mean, ci95; /* the mean's 95 % interval is mean +- ci95 */
 	double p5, p50, p95;
 	size_t n;
-	double *values;    /* in the order of the seeds */
+	double *values; /* in the order of the seeds */
 };
 
 /* Where the time of all chips went; ratios, sum to 1. */
@@ -88,8 +88,8 @@ struct record_fleet {
 	bool elastic;
 	struct record_spread goodput, uptime;
 	double goodput_predicted, uptime_predicted; /* closed formulas */
-	struct record_shares shares;                /* means over the seeds */
-	double interruptions;                       /* of a run, mean */
+	struct record_shares shares;		    /* means over the seeds */
+	double interruptions;			    /* of a run, mean */
 };
 
 struct record_case {
@@ -97,11 +97,11 @@ struct record_case {
 	size_t n_set;
 	struct record_set *set;
 	bool valid;
-	size_t n_reasons;       /* why it is not valid */
+	size_t n_reasons; /* why it is not valid */
 	char **reasons;
-	size_t n_notes;         /* what the reader must know: "no exchange finished in the time" */
+	size_t n_notes; /* what the reader must know: "no exchange finished in the time" */
 	char **notes;
-	bool partial;           /* cut short by a signal or an error */
+	bool partial; /* cut short by a signal or an error */
 	double wall_s;
 	double useful_work, compute_utilisation, availability, participation;
 	double predicted_utilisation;
@@ -114,16 +114,16 @@ struct record_case {
 	struct record_participant *participants;
 	double exchange_n, exchange_p50_s, exchange_p90_s, exchange_p99_s, exchange_max_s;
 	double exchange_predicted_s;
-	size_t n_exchanges;     /* every exchange time, for the distribution chart */
+	size_t n_exchanges; /* every exchange time, for the distribution chart */
 	double *exchange_s;
 	double payload_sent_bytes, payload_expected_bytes, framing_bytes;
 	size_t n_wire;
 	struct record_wire *wire;
-	double idle_rtt_s, idle_rtt_expected_s;   /* the pair with the largest difference */
+	double idle_rtt_s, idle_rtt_expected_s; /* the pair with the largest difference */
 	double lateness_p99_s, relay_cpu, prune_called, retransmits;
 	double agents_cpu, softirq, saturated, waited; /* processors; shares of the time */
 	double window_limited, buffer_limited; /* TCP between the pair most held up by its ends */
-	char *calibration;      /* "short", "full", "off", "unavailable"; NULL: there was no link */
+	char *calibration; /* "short", "full", "off", "unavailable"; NULL: there was no link */
 	size_t n_checks;
 	struct record_check *checks;
 	size_t n_captures;
@@ -133,8 +133,8 @@ struct record_case {
 	size_t n_expect;
 	struct record_expect *expect;
 	struct record_fleet *fleet; /* NULL: sites with links */
-	char *verdict;          /* "holds", "fails", "invalid", "partial", "none" (none expected) */
-	char *because;          /* one sentence for people */
+	char *verdict; /* "holds", "fails", "invalid", "partial", "none" (none expected) */
+	char *because; /* one sentence for people */
 };
 
 struct record {
@@ -147,8 +147,8 @@ struct record {
 	char *engine;
 	double dilation;
 	char *title, *scenario_path;
-	char *started_utc;      /* 2026-01-31T12:00:00Z */
-	char *resolved;         /* canonical scenario text of the first case */
+	char *started_utc; /* 2026-01-31T12:00:00Z */
+	char *resolved;	   /* canonical scenario text of the first case */
 	size_t n_cases;
 	struct record_case **cases;
 };
@@ -209,5 +209,5 @@ int record_write_json(const struct record *record, const char *path, struct erro
  */
 int record_read_json(struct record **out, const char *path, struct error *err);
 /* The same from memory; path is for messages. */
-int record_parse_json(struct record **out, const char *text, size_t length, const char *path,
-	struct error *err);
+int record_parse_json(
+	struct record **out, const char *text, size_t length, const char *path, struct error *err);

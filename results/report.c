@@ -253,9 +253,8 @@ static void write_repeat(FILE *out, const struct record *r)
 	static const char *const heads[] = {"", "", NULL};
 	_free_ char *seed = memory_format("%llu", (unsigned long long)r->seed);
 	_free_ char *dilation = memory_format("%g", r->dilation);
-	_free_ char *machine = memory_format(
-		"%s, %s, %d processors, %d ticks/s", r->kernel ? r->kernel : "",
-		r->machine ? r->machine : "", r->cpus, r->hz);
+	_free_ char *machine = memory_format("%s, %s, %d processors, %d ticks/s",
+		r->kernel ? r->kernel : "", r->machine ? r->machine : "", r->cpus, r->hz);
 	_free_ char *version = memory_format("%s%s%s", r->tool_version, r->tool_git ? ", git " : "",
 		r->tool_git ? r->tool_git : "");
 

@@ -65,10 +65,10 @@ static void check_row(FILE *out, const struct record_check *k)
 	_free_ char *way = memory_format("%s \xe2\x86\x92 %s", k->from, k->to);
 	_free_ char *want = memory_format(">%s", value(k->check, k->want).text);
 	_free_ char *got = memory_format(">%s", value(k->check, k->got).text);
-	_free_ char *limits = memory_format(">%s to %s", value(k->check, k->low).text,
-		value(k->check, k->high).text);
-	_free_ char *said = memory_format("%s%s%s", result_text(k->result), *k->why ? ": " : "",
-		k->why);
+	_free_ char *limits = memory_format(
+		">%s to %s", value(k->check, k->low).text, value(k->check, k->high).text);
+	_free_ char *said =
+		memory_format("%s%s%s", result_text(k->result), *k->why ? ": " : "", k->why);
 
 	html_row(out, way, title_of(k->check), want, got, isnan(k->low) ? "" : limits, said, NULL);
 }
@@ -123,8 +123,8 @@ static void capture_row(FILE *out, const struct record_capture *k)
 	_free_ char *difference = memory_format(">%+.4f %%", 100 * (k->bytes / k->relay_bytes - 1));
 	_free_ char *kept = memory_format(">%.0f of %.0f", k->kept_packets, k->packets);
 
-	html_row(out, k->site, k->direction, bytes, relay, k->relay_bytes > 0 ? difference : "", kept,
-		k->complete ? "complete" : "incomplete", NULL);
+	html_row(out, k->site, k->direction, bytes, relay, k->relay_bytes > 0 ? difference : "",
+		kept, k->complete ? "complete" : "incomplete", NULL);
 }
 
 void report_captures(FILE *out, const struct record_case *c)

@@ -175,7 +175,8 @@ void report_fidelity(FILE *out, const struct record_case *c)
 		"within 1 % or 0.5 ms, whichever is more");
 	compared(out, "Lateness of packets, 99 % within", show(QUANTITY_TIME, c->lateness_p99_s),
 		none,
-		"due time against actual; up to 5 % of the one-way delay or 1 ms, whichever is more");
+		"due time against actual; up to 5 % of the one-way delay or 1 ms, whichever is "
+		"more");
 	compared(out, "CPU time of the link emulation", show_percent(c->relay_cpu), none,
 		"of one processor");
 	compared(out, "CPU time of all agents", show_percent(c->agents_cpu), none,

@@ -26,12 +26,12 @@ enum column {
 	COLUMNS
 };
 
-static const char *const heads[COLUMNS] = {"case", "verdict", "useful", "CU", "avail.", "exch. p50",
-	"p99", "predicted", "wire rate"};
+static const char *const heads[COLUMNS] = {
+	"case", "verdict", "useful", "CU", "avail.", "exch. p50", "p99", "predicted", "wire rate"};
 
 /* The same places in a table of fleets. */
-static const char *const fleet_heads[COLUMNS] = {"case", "verdict", "goodput", "\xc2\xb1 95 %", "p5",
-	"p95", "formula", "uptime", "interruptions"};
+static const char *const fleet_heads[COLUMNS] = {"case", "verdict", "goodput", "\xc2\xb1 95 %",
+	"p5", "p95", "formula", "uptime", "interruptions"};
 
 struct line {
 	char *cells[COLUMNS];
@@ -88,8 +88,8 @@ static struct line make_fleet_line(const struct record_case *c)
 			[CASE] = text_line(*c->name ? c->name : "this run"),
 			[VERDICT] = memory_string(c->verdict),
 			[USEFUL] = percent(known ? f->goodput.mean : NAN),
-			[UTILISATION] = known ? memory_format("%.2f", 100 * f->goodput.ci95)
-					      : percent(NAN),
+			[UTILISATION] =
+				known ? memory_format("%.2f", 100 * f->goodput.ci95) : percent(NAN),
 			[AVAILABILITY] = percent(known ? f->goodput.p5 : NAN),
 			[P50] = percent(known ? f->goodput.p95 : NAN),
 			[P99] = percent(known ? f->goodput_predicted : NAN),

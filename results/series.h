@@ -27,7 +27,7 @@ struct series {
 	int bins;
 	size_t n_lines;
 	struct series_line *lines; /* in the order of samples.csv */
-	size_t expected;           /* while reading: the line whose row is likely the next */
+	size_t expected;	   /* while reading: the line whose row is likely the next */
 };
 
 /*

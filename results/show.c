@@ -28,7 +28,8 @@ struct shown show_percent(double ratio)
 	struct shown s = {DASH};
 
 	if (isfinite(100 * ratio))
-		snprintf(s.text, sizeof s.text, fabs(ratio) < 1e6 ? "%.1f %%" : "%.3g %%", 100 * ratio);
+		snprintf(s.text, sizeof s.text, fabs(ratio) < 1e6 ? "%.1f %%" : "%.3g %%",
+			100 * ratio);
 	return s;
 }
 

@@ -21,13 +21,17 @@
 static const char calibrate_help[] =
 	"Options:\n"
 	"  --engine NAME      auto, netem or relay\n"
-	"  --dilation K       the links run K times slower: what a machine cannot carry at full speed\n"
+	"  --dilation K       the links run K times slower: what a machine cannot carry at full "
+	"speed\n"
 	"  --full             longer, and fills queues by TCP where datagrams cannot\n"
 	"  --json             as JSON\n\n"
-	"Measures each direction of a link by itself: of a profile of the catalogue, or of every link\n"
+	"Measures each direction of a link by itself: of a profile of the catalogue, or of every "
+	"link\n"
 	"that a scenario's sites have, as they are at time zero. One-way delay and round trip by\n"
-	"time-stamped probes, loss with its 99 % interval, rates by saturating flows of libiperf, the\n"
-	"delay of a full queue. Exit status 0 when all that was measured holds, 4 when something is off or\n"
+	"time-stamped probes, loss with its 99 % interval, rates by saturating flows of libiperf, "
+	"the\n"
+	"delay of a full queue. Exit status 0 when all that was measured holds, 4 when something "
+	"is off or\n"
 	"it was interrupted: then it prints what had been measured.\n\n"
 	"Examples:\n"
 	"  narrowlink calibrate fibre-national-1g\n"
@@ -107,8 +111,8 @@ static json_t *number(double v)
 
 static json_t *check_json(const char *link, const struct check *c)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "link", link,
-		"direction", direction_of(c), "check", check_name(c->kind), "result",
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "link",
+		link, "direction", direction_of(c), "check", check_name(c->kind), "result",
 		check_result_name(c->result), "profile", number(c->want), "measured",
 		number(c->got), "low", number(c->low), "high", number(c->high), "min",
 		number(c->min), "p99", number(c->p99), "n", number(c->n), "why", c->why);
@@ -177,8 +181,8 @@ static int calibrate_profile(const struct link_profile *link, const char *dilati
 	int r;
 
 	if (end && (*end || !(k >= 1 && k <= 1000)))
-		return error_set(err, -EINVAL, STATUS_INPUT, "--dilation %s: a number from 1 to 1000",
-			dilation);
+		return error_set(err, -EINVAL, STATUS_INPUT,
+			"--dilation %s: a number from 1 to 1000", dilation);
 	r = topology_isolate(err);
 	return r ? r : calibrate_link(link, k, &none, o, all, off, err);
 }

@@ -16,13 +16,16 @@ static const char check_help[] =
 	"  --set KEY=VALUE    override a value of the file; may be repeated\n"
 	"  --dilation K       as for `run`: everything K times slower\n"
 	"  --json             the plan as JSON: bit/s, bytes, seconds\n\n"
-	"Prints the resolved scenario, then per case the bytes of an exchange, the rate needed for\n"
+	"Prints the resolved scenario, then per case the bytes of an exchange, the rate needed "
+	"for\n"
 	"a compute utilisation of 50, 80, 90, 95 and 99 %, the bound behind it, and the step time\n"
-	"at which the scenario's own rate is just enough. Of a fleet: goodput and uptime by closed\n"
+	"at which the scenario's own rate is just enough. Of a fleet: goodput and uptime by "
+	"closed\n"
 	"formulas, and the best checkpoint interval. Nothing is sent, no rights are needed.\n\n"
 	"Examples:\n"
 	"  narrowlink check scenarios/claim/eight-sites-0.84g.yaml\n"
-	"  narrowlink check job.yaml --set workload.outer.bits='8 bit' --json | jq .cases[0].plan\n";
+	"  narrowlink check job.yaml --set workload.outer.bits='8 bit' --json | jq "
+	".cases[0].plan\n";
 
 struct arguments {
 	struct overrides overrides;
@@ -52,24 +55,26 @@ static void print_syncer(const struct plan *p)
 {
 	if (p->syncer_rate_bps <= 0)
 		return;
-	check_quantity("the syncer's link, on the wire", QUANTITY_RATE, (int64_t)p->syncer_rate_bps);
+	check_quantity(
+		"the syncer's link, on the wire", QUANTITY_RATE, (int64_t)p->syncer_rate_bps);
 	check_quantity("  which all learners together need for 100 %", QUANTITY_RATE,
 		(int64_t)p->syncer_needed_bps);
 }
 
 static void print_needed(const struct plan *p, const struct scenario *s)
 {
-	const char *whose = p->tight_site >= s->job.n_learners ? "the syncer needs" : "needed at least";
+	const char *whose =
+		p->tight_site >= s->job.n_learners ? "the syncer needs" : "needed at least";
 	char rate[32], step[32];
 
 	printf("\n  %-24s %-18s %s\n", "compute utilisation", whose,
 		"step for which that link's rate is just enough");
 	for (int i = 0; i < PLAN_TARGETS; i++)
 		printf("  %20.0f %%   %-18s %s\n", 100 * plan_targets[i],
-			quantity_format(rate, sizeof rate, QUANTITY_RATE, (int64_t)p->needed_bps[i],
-				false),
-			quantity_format(step, sizeof step, QUANTITY_TIME, p->boundary_step_ns[i],
-				false));
+			quantity_format(
+				rate, sizeof rate, QUANTITY_RATE, (int64_t)p->needed_bps[i], false),
+			quantity_format(
+				step, sizeof step, QUANTITY_TIME, p->boundary_step_ns[i], false));
 }
 
 static void print_warning(void *user, const char *sentence)
@@ -89,8 +94,8 @@ static void print_plan(const struct scenario *s)
 	plan_make(&p, s);
 	printf("plan%s%s: %s over %d learners\n", s->case_name[0] ? " for " : "", s->case_name,
 		s->strategy->name, s->job.n_learners);
-	check_quantity("payload of one exchange of all parameters, S", QUANTITY_BYTES,
-		p.payload_bytes);
+	check_quantity(
+		"payload of one exchange of all parameters, S", QUANTITY_BYTES, p.payload_bytes);
 	check_quantity("sent by a learner per exchange", QUANTITY_BYTES, p.exchange_bytes);
 	if (p.syncer_bytes)
 		check_quantity("sent by a syncer per exchange", QUANTITY_BYTES, p.syncer_bytes);
@@ -99,7 +104,8 @@ static void print_plan(const struct scenario *s)
 	check_row("exchanges", text);
 	snprintf(text, sizeof text, "%.4g", p.factor);
 	check_row("bytes on a link per byte of payload, f", text);
-	check_quantity("narrowest link of a learner, on the wire", QUANTITY_RATE, (int64_t)p.rate_bps);
+	check_quantity(
+		"narrowest link of a learner, on the wire", QUANTITY_RATE, (int64_t)p.rate_bps);
 	check_quantity("  of which payload (TCP/IP headers taken off)", QUANTITY_RATE,
 		(int64_t)p.goodput_bps);
 	print_syncer(&p);
@@ -108,7 +114,8 @@ static void print_plan(const struct scenario *s)
 					     : "one exchange alone on the links takes about",
 		QUANTITY_TIME, p.exchange_bound_ns);
 	print_needed(&p, s);
-	printf("\n  bound: R >= f N b CU / (H T), times %.4f for headers; it knows neither latency,\n"
+	printf("\n  bound: R >= f N b CU / (H T), times %.4f for headers; it knows neither "
+	       "latency,\n"
 	       "  nor TCP, nor loss: the run measures what they cost.\n",
 		p.wire_ratio);
 	snprintf(text, sizeof text, "%.1f %%", 100 * p.predicted_utilisation);
@@ -130,16 +137,16 @@ static void add_warning(void *user, const char *sentence)
 /* The link that `needed` is about. */
 static json_t *tightest_json(const struct plan *p, const struct scenario *s)
 {
-	return json_pack("{s:s, s:f}", "site", s->sites[p->tight_site].name, "rate_bps",
-		p->tight_rate_bps);
+	return json_pack(
+		"{s:s, s:f}", "site", s->sites[p->tight_site].name, "rate_bps", p->tight_rate_bps);
 }
 
 static json_t *syncer_json(const struct plan *p)
 {
 	if (p->syncer_rate_bps <= 0)
 		return json_null();
-	return json_pack("{s:f, s:f}", "rate_bps", p->syncer_rate_bps, "needed_bps",
-		p->syncer_needed_bps);
+	return json_pack(
+		"{s:f, s:f}", "rate_bps", p->syncer_rate_bps, "needed_bps", p->syncer_needed_bps);
 }
 
 static json_t *plan_json(const struct scenario *s)
@@ -152,11 +159,12 @@ static json_t *plan_json(const struct scenario *s)
 	plan_check_faults(&p, s, add_warning, warnings);
 	plan_check_time(&p, s, add_warning, warnings);
 	for (int i = 0; i < PLAN_TARGETS; i++)
-		json_array_append_new(needed,
-			json_pack("{s:f, s:f, s:f}", "compute_utilisation", plan_targets[i],
-				"rate_bps", p.needed_bps[i], "boundary_step_s",
-				seconds(p.boundary_step_ns[i])));
-	plan = json_pack("{s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+		json_array_append_new(
+			needed, json_pack("{s:f, s:f, s:f}", "compute_utilisation", plan_targets[i],
+					"rate_bps", p.needed_bps[i], "boundary_step_s",
+					seconds(p.boundary_step_ns[i])));
+	plan = json_pack(
+		"{s:f, s:I, s:I, s:I, s:I, s:I, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
 		"s:o}",
 		"factor", p.factor, "period_steps", (json_int_t)p.period, "payload_bytes",
 		(json_int_t)p.payload_bytes, "exchange_bytes", (json_int_t)p.exchange_bytes,
@@ -189,10 +197,10 @@ static void print_json(const struct scenario_file *file)
 
 		bool fleet = scenario_is_fleet(s);
 
-		json_array_append_new(cases,
-			json_pack("{s:s, s:s?, s:o, s:o}", "name", s->case_name, "strategy",
-				fleet ? NULL : s->strategy->name, "set", set_json(s), "plan",
-				fleet ? check_fleet_json(s) : plan_json(s)));
+		json_array_append_new(
+			cases, json_pack("{s:s, s:s?, s:o, s:o}", "name", s->case_name, "strategy",
+				       fleet ? NULL : s->strategy->name, "set", set_json(s), "plan",
+				       fleet ? check_fleet_json(s) : plan_json(s)));
 	}
 	all = json_pack("{s:s, s:s, s:o}", "scenario", file->path, "title", file->cases[0]->title,
 		"cases", cases);

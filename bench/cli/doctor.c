@@ -89,7 +89,8 @@ static int try_realtime(struct error *err)
 {
 	const struct sched_param one = {.sched_priority = 1};
 
-	return sched_setscheduler(0, SCHED_FIFO, &one) < 0 ? error_sys(err, -errno, "SCHED_FIFO") : 0;
+	return sched_setscheduler(0, SCHED_FIFO, &one) < 0 ? error_sys(err, -errno, "SCHED_FIFO")
+							   : 0;
 }
 
 static void find_kernel(struct finding *f)
@@ -98,8 +99,9 @@ static void find_kernel(struct finding *f)
 
 	uname(&u);
 	f->name = "kernel";
-	snprintf(f->text, sizeof f->text, "%s %s, %ld processors, running as %s", u.sysname, u.release,
-		sysconf(_SC_NPROCESSORS_ONLN), geteuid() == 0 ? "root" : "an ordinary user");
+	snprintf(f->text, sizeof f->text, "%s %s, %ld processors, running as %s", u.sysname,
+		u.release, sysconf(_SC_NPROCESSORS_ONLN),
+		geteuid() == 0 ? "root" : "an ordinary user");
 }
 
 static void find_tried(struct finding *f, const char *name, int (*try)(struct error *err),
@@ -125,7 +127,8 @@ static void find_congestion(struct finding *f)
 	f->name = "congestion control";
 	if (!in || !fgets(line, sizeof line, in)) {
 		f->kind = FINDING_LIMITED;
-		snprintf(f->text, sizeof f->text, "cannot be read; scenarios keep the kernel's own");
+		snprintf(
+			f->text, sizeof f->text, "cannot be read; scenarios keep the kernel's own");
 		return;
 	}
 	line[strcspn(line, "\n")] = '\0';
@@ -193,7 +196,8 @@ static int try_headroom(struct error *err)
 		return r;
 	quantity_format(rate, sizeof rate, QUANTITY_RATE, (int64_t)m.tcp_bps, false);
 	error_set(err, 0, STATUS_MACHINE,
-		"%s of TCP, %.0f packets/s, late by %.2f ms (99 %% within); `dilation: auto` goes by "
+		"%s of TCP, %.0f packets/s, late by %.2f ms (99 %% within); `dilation: auto` goes "
+		"by "
 		"it",
 		rate, m.packets_s, 1e3 * m.late_p99_s);
 	return 0;

@@ -95,19 +95,20 @@ int overrides_add(struct overrides *o, const char *item, struct error *err)
 {
 	if (!strchr(item, '='))
 		return error_set(err, -EINVAL, STATUS_INPUT,
-			"--set %s: write --set KEY=VALUE, e.g. --set links.wan.rate='2 Gbit/s'", item);
+			"--set %s: write --set KEY=VALUE, e.g. --set links.wan.rate='2 Gbit/s'",
+			item);
 	if (o->count == sizeof o->items / sizeof *o->items)
 		return error_set(err, -E2BIG, STATUS_INPUT, "--set: at most %zu values", o->count);
 	o->items[o->count++] = item;
 	return 0;
 }
 
-static int overrides_number(struct overrides *o, int slot, const char *key, const char *value,
-	struct error *err)
+static int overrides_number(
+	struct overrides *o, int slot, const char *key, const char *value, struct error *err)
 {
 	if (strlen(value) > 32)
-		return error_set(err, -EINVAL, STATUS_INPUT, "--%s %.32s...: not a number", key,
-			value);
+		return error_set(
+			err, -EINVAL, STATUS_INPUT, "--%s %.32s...: not a number", key, value);
 	snprintf(o->text[slot], sizeof o->text[slot], "--%s=%s", key, value);
 	return overrides_add(o, o->text[slot], err);
 }

@@ -11,7 +11,8 @@
 static const char profiles_help[] =
 	"Options:\n"
 	"  --json             as JSON: rates in bit/s, times in ns, each with its source\n\n"
-	"A profile is one site's access link: its delay is one way, from the site to a core on the\n"
+	"A profile is one site's access link: its delay is one way, from the site to a core on "
+	"the\n"
 	"ground. A scenario uses it by name: sites: {count: 2, link: geo-1g}\n\n"
 	"Examples:\n"
 	"  narrowlink profiles\n"
@@ -56,7 +57,8 @@ static void print_row(const struct link_profile *p)
 	printf("%-24s %10s %10s %10s  %s\n", p->name,
 		quantity_format(rate, sizeof rate, QUANTITY_RATE, s.rate_bps, false),
 		quantity_format(delay, sizeof delay, QUANTITY_TIME, s.delay_ns, false),
-		quantity_format(queue, sizeof queue, QUANTITY_BYTES, s.queue_bytes, false), p->title);
+		quantity_format(queue, sizeof queue, QUANTITY_BYTES, s.queue_bytes, false),
+		p->title);
 }
 
 /* Profiles of one family share their source; it is printed once, after them. */

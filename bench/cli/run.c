@@ -16,11 +16,13 @@ static const char run_help[] =
 	"Options:\n"
 	"  --out DIR          the run folder (must not exist, or be empty); default\n"
 	"                     results/runs/<UTC time>-<scenario>-<id>/\n"
-	"  --engine E         netem, relay, model, or auto (default): netem where the kernel has it\n"
+	"  --engine E         netem, relay, model, or auto (default): netem where the kernel has "
+	"it\n"
 	"                     and it can do the links, otherwise relay. model is simulated time,\n"
 	"                     in seconds, which needs nothing of this machine\n"
 	"  --set KEY=VALUE    override a value of the file; may be repeated\n"
-	"  --dilation K       everything K times slower, for a machine too slow for the links, or auto\n"
+	"  --dilation K       everything K times slower, for a machine too slow for the links, or "
+	"auto\n"
 	"  --seed N           the seed of faults, losses and compute times\n"
 	"  --json             print run.json instead of the table\n"
 	"  -q, --quiet        no progress\n"
@@ -98,8 +100,8 @@ static int print_file(const char *folder, const char *name, struct error *err)
 	return 0;
 }
 
-static void print_result(const struct record *record, const char *folder, bool json,
-	struct error *err)
+static void print_result(
+	const struct record *record, const char *folder, bool json, struct error *err)
 {
 	_free_ char *report = memory_format("%s/report.html", folder);
 	bool colour = terminal_colours(STDOUT_FILENO);

@@ -129,7 +129,9 @@ static void print_checks(const struct seek_record *seek)
 		printf("  %-16s model %-10s packets %-10s %s%s%s\n", c->text,
 			show_metric(seek->metric, c->model).text,
 			show_metric(seek->metric, c->packets).text,
-			isnan(c->packets) ? "no result" : c->agrees ? "agree" : "differ",
+			isnan(c->packets) ? "no result"
+			: c->agrees	  ? "agree"
+					  : "differ",
 			c->folder ? "  " : "", c->folder ? c->folder : "");
 	}
 }

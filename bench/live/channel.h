@@ -37,9 +37,9 @@ struct channel {
 	int fd; /* -1 while closed */
 	int pool_fd;
 	struct traffic *bytes; /* where traffic is counted */
-	uint32_t events;	  /* what epoll watches */
-	bool blocked;		  /* the socket was full; wait for EPOLLOUT */
-	uint8_t *out;		  /* heads to send: out[out_sent .. out_count) */
+	uint32_t events;       /* what epoll watches */
+	bool blocked;	       /* the socket was full; wait for EPOLLOUT */
+	uint8_t *out;	       /* heads to send: out[out_sent .. out_count) */
 	size_t out_sent, out_count, out_room;
 	int64_t body_out; /* payload to send after them */
 	uint8_t in[WIRE_LONGEST];

@@ -204,12 +204,14 @@ static void describe_obstacle(struct live *l, int a, int b, int code, char *text
 		snprintf(text, size, "%s", strerror(-code));
 	else if (there > 0 || back > 0)
 		snprintf(text, size,
-			"the links between them lose %.3g %% of the segments there and %.3g %% back, "
+			"the links between them lose %.3g %% of the segments there and %.3g %% "
+			"back, "
 			"too many for TCP to open its connections",
 			there, back);
 	else
 		snprintf(text, size,
-			"nothing was heard, though the links between them lose nothing: this machine "
+			"nothing was heard, though the links between them lose nothing: this "
+			"machine "
 			"may be too busy");
 }
 
@@ -232,7 +234,7 @@ static void overdue_due(struct loop_timer *timer)
 	int i = 0;
 
 	while (i < l->crew.n - 1 && (l->phase == CONNECTING ? l->crew.members[i].connected
-							  : l->crew.members[i].measured))
+							    : l->crew.members[i].measured))
 		i++;
 	if (crew_stood_still(&l->crew, i, true, &for_ns))
 		fail(l, error_set(l->err, -ETIMEDOUT, STATUS_INVALID,
@@ -240,8 +242,8 @@ static void overdue_due(struct loop_timer *timer)
 				what, (double)for_ns / NS_PER_S));
 	else
 		fail(l, error_set(l->err, -ETIMEDOUT, STATUS_INVALID,
-				"%s did not %s in time: this machine is too busy",
-				site_name(l, i), what));
+				"%s did not %s in time: this machine is too busy", site_name(l, i),
+				what));
 }
 
 static void on_news(struct crew *crew, int participant, const struct news *news)
@@ -456,8 +458,8 @@ static void run(struct live *l)
 	if (r < 0)
 		fail(l, r);
 	loop_timer_set(&l->loop, &l->tick, l->loop.now_ns + TICK_NS);
-	loop_timer_set(&l->loop, &l->overdue,
-		l->loop.now_ns + l->crew.setup.connect_ns + OVERDUE_NS);
+	loop_timer_set(
+		&l->loop, &l->overdue, l->loop.now_ns + l->crew.setup.connect_ns + OVERDUE_NS);
 	while (l->phase != OVER) {
 		r = loop_once(&l->loop);
 		if (r < 0)

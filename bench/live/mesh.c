@@ -160,8 +160,8 @@ int mesh_open(struct mesh *mesh, struct loop *loop, const struct mesh_config *co
 		.user = user,
 		.listener.ready = listener_ready,
 		.listen_fd = -1,
-		.notsent_lowat = (int)stripe_unsent(
-			stripe_chunk_max(config->rate_bps, config->connections)),
+		.notsent_lowat =
+			(int)stripe_unsent(stripe_chunk_max(config->rate_bps, config->connections)),
 		.beat.fire = beat_due};
 	r = listen_on(mesh);
 	if (r < 0) {

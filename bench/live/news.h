@@ -14,11 +14,11 @@
 #define STILL_NS (2 * NS_PER_S) /* a process that has not run for so long stood still */
 
 enum news_kind {
-	NEWS_UP,	/* a peer is up, and the run has not begun */
-	NEWS_CONNECTED, /* every peer is up */
+	NEWS_UP,	  /* a peer is up, and the run has not begun */
+	NEWS_CONNECTED,	  /* every peer is up */
 	NEWS_UNCONNECTED, /* one is not, and the time for it is over; code says why */
-	NEWS_RTT,	/* idle round trip to a peer's site, real time; -1: no answer */
-	NEWS_MEASURED,	/* all of them are told */
+	NEWS_RTT,	  /* idle round trip to a peer's site, real time; -1: no answer */
+	NEWS_MEASURED,	  /* all of them are told */
 	NEWS_STATE,
 	NEWS_REPORT,
 	NEWS_DONE,

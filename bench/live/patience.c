@@ -72,15 +72,15 @@ struct patience patience_for(const struct scenario *s)
 	for (int i = 0; i < s->n_sites; i++)
 		for (int j = 0; j < i; j++) {
 			int64_t ns = one_way_ns(s, i, j) + one_way_ns(s, j, i);
-			double through = (1 - patience_loss(s, i, j)) * (1 - patience_loss(s, j, i));
+			double through =
+				(1 - patience_loss(s, i, j)) * (1 - patience_loss(s, j, i));
 
 			rtt_ns = ns > rtt_ns ? ns : rtt_ns;
 			lost = fmax(lost, 1 - through);
 		}
 	fixed_ns = (int64_t)(((double)(ROUND_TRIPS * rtt_ns) + handshakes_s(s) * NS_PER_S) *
 			     s->dilation);
-	p.attempt_ns = fixed_ns +
-		       ((1 << tries(lost, s->transport.connections + 1)) - 1) * NS_PER_S;
+	p.attempt_ns = fixed_ns + ((1 << tries(lost, s->transport.connections + 1)) - 1) * NS_PER_S;
 	least_ns = 5 * (fixed_ns + ((1 << TRIES_MIN) - 1) * NS_PER_S);
 	lossy_ns = 3 * p.attempt_ns;
 	if ((double)lossy_ns > limit_ns)

@@ -23,7 +23,8 @@ struct flows *flows_new(struct world *world, const struct flows_config *config);
 struct network *flows_network(struct flows *flows);
 /* At time zero: loads the links and follows their changes. */
 void flows_start(struct flows *flows);
-struct flows *flows_free(struct flows *flows); /* before world_release; accepts NULL, returns NULL */
+struct flows *flows_free(
+	struct flows *flows); /* before world_release; accepts NULL, returns NULL */
 
 /* Brings the counters of links and participants up to a time at which nothing happens. */
 void flows_count(struct flows *flows, int64_t at_ns);

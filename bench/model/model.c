@@ -141,9 +141,7 @@ static int64_t tick_interval(const struct job *job)
 	double compute_s =
 		(double)(job->steps + job->warmup) * (double)job->step_ns / (double)NS_PER_S;
 
-	return compute_s <= 600	    ? 100 * NS_PER_MS
-	       : compute_s <= 14400 ? NS_PER_S
-				    : 10 * NS_PER_S;
+	return compute_s <= 600 ? 100 * NS_PER_MS : compute_s <= 14400 ? NS_PER_S : 10 * NS_PER_S;
 }
 
 /* Nonzero: stop. */
@@ -220,10 +218,8 @@ int model_run(const struct scenario *s, const struct fault *faults, size_t n_fau
 {
 	_free_ struct model *m = memory_zero(1, sizeof *m);
 
-	*m = (struct model){.scenario = s,
-		.observer = observer,
-		.out = out,
-		.tick_ns = tick_interval(&s->job)};
+	*m = (struct model){
+		.scenario = s, .observer = observer, .out = out, .tick_ns = tick_interval(&s->job)};
 	set_up(m, links);
 	prepare_outcome(out, &m->world);
 	if (n_faults)

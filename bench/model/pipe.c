@@ -98,8 +98,7 @@ void pipe_count(struct pipe *p)
 
 	for (int cause = 0; cause < DROP_CAUSES; cause++)
 		drops += cause == DROP_QUEUE ? 0 : s->drop_bytes[cause];
-	s->sent_bytes = (uint64_t)llround(
-		p->wire_bytes + p->ahead_bytes * wire_per_payload(p));
+	s->sent_bytes = (uint64_t)llround(p->wire_bytes + p->ahead_bytes * wire_per_payload(p));
 	s->sent_segments = (uint64_t)llround(p->segments + p->ahead_bytes / TCP_PAYLOAD);
 	s->delivered_bytes = s->sent_bytes > drops ? s->sent_bytes - drops : 0;
 	s->bytes = s->sent_bytes + s->drop_bytes[DROP_QUEUE];

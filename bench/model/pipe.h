@@ -25,7 +25,7 @@ struct pipe {
 	double weight;	     /* of all of them */
 	int n_fresh;	     /* of them, that begin now */
 	struct loss_chain losses;
-	struct link_stats *stats; /* the caller's */
+	struct link_stats *stats;    /* the caller's */
 	double wire_bytes, segments; /* carried */
 	double ahead_bytes;	     /* payload: carried as well, and not counted for good */
 };

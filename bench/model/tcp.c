@@ -11,7 +11,7 @@
 
 #define CUBIC_C 0.4
 #define CUBIC_BETA (717. / 1024)
-#define BBR_LEAST 4	/* segments, of a window */
+#define BBR_LEAST 4    /* segments, of a window */
 #define HYSTART_LOW 16 /* segments: below, HyStart does not look */
 
 void tcp_open(struct tcp_conn *c)

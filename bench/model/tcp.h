@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define TCP_PAYLOAD 1448	/* of a full segment: MTU less IPv4, TCP and its timestamps */
+#define TCP_PAYLOAD 1448    /* of a full segment: MTU less IPv4, TCP and its timestamps */
 #define TCP_FIRST_WINDOW 10 /* segments; RFC 6928 */
 #define TCP_RTO_MIN_NS INT64_C(200000000)
 
@@ -19,8 +19,9 @@ struct tcp_conn {
 	double cwnd, ssthresh; /* segments; ssthresh is infinite until something ends slow start */
 	bool found;	       /* HyStart has ended slow start once; it does not look again */
 	/* cubic */
-	double last_max, origin, to_origin_s, reno; /* W_max, the plateau, K, the reno-friendly window */
-	int64_t epoch_ns;			    /* when this growth began; < 0: not yet */
+	double last_max, origin, to_origin_s,
+		reno;	    /* W_max, the plateau, K, the reno-friendly window */
+	int64_t epoch_ns;   /* when this growth began; < 0: not yet */
 	int64_t reduced_ns; /* the last reduction: at most one per round trip */
 	double bandwidth;   /* bbr: the largest of late, segments per ns */
 	int full_rounds;    /* bbr: since it grew by a quarter */

@@ -397,8 +397,8 @@ static void participant_init(struct world *w, int self)
 	*p = (struct participant){
 		.rt = {&ops, w->config.job, self}, .world = w, .alive = true, .present = true};
 	p->held_end = &p->held;
-	p->compute = (struct world_timer){
-		.event.fire = timer_fires, .participant = p, .number = -1};
+	p->compute =
+		(struct world_timer){.event.fire = timer_fires, .participant = p, .number = -1};
 	for (int t = 0; t < WORLD_TIMERS; t++)
 		p->timers[t] = (struct world_timer){
 			.event.fire = timer_fires, .participant = p, .number = t};

@@ -31,8 +31,8 @@ int queue_parse(struct loader *l, const struct node *value, int64_t *queue_ns, i
 		return loader_error(l, value,
 			"a queue of zero drops every packet; write e.g. \"50 ms\" or \"6 MB\"");
 	if (v > (in_bytes ? (int64_t)1e12 : (int64_t)DELAY_HIGH))
-		return loader_error(l, value,
-			"\"%.64s\": a queue is at most \"1 h\" or \"1 TB\"", text);
+		return loader_error(
+			l, value, "\"%.64s\": a queue is at most \"1 h\" or \"1 TB\"", text);
 	*queue_ns = in_bytes ? 0 : v;
 	*bytes = in_bytes ? v : 0;
 	return 0;
@@ -198,8 +198,8 @@ static int check_order(struct loader *l, const struct node *value, const struct 
 	int64_t after_ns = step[0].at_ns - step[-1].at_ns;
 
 	if (after_ns < 0)
-		return loader_error(l, value,
-			"this change comes before the one above it; order them by `at`");
+		return loader_error(
+			l, value, "this change comes before the one above it; order them by `at`");
 	if (after_ns > 0 && after_ns < EVENT_NS)
 		return loader_error(l, value,
 			"this change comes %" PRId64 " ns after the one above it; 1 ms is the "
@@ -293,11 +293,12 @@ static int check_density(
 
 	for (size_t i = 0; i < n; i++)
 		per_ns += 1. / (double)outages[i].every_ns;
-	return per_ns <= 1. / EVENT_NS ? 0
-				       : loader_error(l, value,
-						 "these outages are %.4g a second together; at most "
-						 "1000 can be followed",
-						 per_ns * NS_PER_S);
+	return per_ns <= 1. / EVENT_NS
+		       ? 0
+		       : loader_error(l, value,
+				 "these outages are %.4g a second together; at most "
+				 "1000 can be followed",
+				 per_ns * NS_PER_S);
 }
 
 int outages_parse(struct loader *l, const struct node *value, void *base)

@@ -61,8 +61,8 @@ static int find_metric(const char *name, enum metric *out, struct error *err)
 			*out = (enum metric)m;
 			return 0;
 		}
-		used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", m ? ", " : "",
-			metrics[m].name);
+		used += (size_t)snprintf(
+			known + used, sizeof known - used, "%s%s", m ? ", " : "", metrics[m].name);
 	}
 	if (nearest.best)
 		return error_set(err, -EINVAL, STATUS_INPUT,
@@ -78,8 +78,8 @@ static bool plain_share(const char *text, double *out)
 
 	text += strspn(text, " ");
 	*out = strtod(text, &end);
-	return end != text && !end[strspn(end, " ")] && strspn(text, "0123456789. ") == strlen(text) &&
-	       *out > 0 && *out <= 1;
+	return end != text && !end[strspn(end, " ")] &&
+	       strspn(text, "0123456789. ") == strlen(text) && *out > 0 && *out <= 1;
 }
 
 static int parse_comparison(const char *text, struct expectation *e, struct error *err)
@@ -97,7 +97,8 @@ static int parse_comparison(const char *text, struct expectation *e, struct erro
 		return error_set(err, -EINVAL, STATUS_INPUT,
 			"\"%.64s\" must begin with >=, <=, > or <; write e.g. \"%s\"", text,
 			metrics[e->metric].example);
-	if (metrics[e->metric].kind == QUANTITY_RATIO && plain_share(text + strlen(ops[op]), &share))
+	if (metrics[e->metric].kind == QUANTITY_RATIO &&
+		plain_share(text + strlen(ops[op]), &share))
 		return error_set(err, -EINVAL, STATUS_INPUT, "\"%.64s\": write \"%s %g %%\"", text,
 			ops[op], 100 * share);
 	if (quantity_parse(text + strlen(ops[op]), metrics[e->metric].kind, &v, &inner))
@@ -170,8 +171,9 @@ static int check_measured(struct loader *l, const struct node *key, enum metric 
 
 	if (of_fleet == scenario_is_fleet(l->s))
 		return 0;
-	return loader_error(l, key, of_fleet ? "\"%s\" is known of a fleet only; write e.g. useful_work"
-					     : "\"%s\" is not known of a fleet; write goodput or uptime",
+	return loader_error(l, key,
+		of_fleet ? "\"%s\" is known of a fleet only; write e.g. useful_work"
+			 : "\"%s\" is not known of a fleet; write goodput or uptime",
 		metrics[metric].name);
 }
 

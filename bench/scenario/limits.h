@@ -9,4 +9,5 @@
 #define TIME_HIGH (3650 * 86400e9) /* ten years: sums of a few stay far below 2^63 ns */
 #define QUEUE_DEFAULT "50 ms"
 #define QUEUE_DEFAULT_NS (50 * NS_PER_MS)
-#define EVENT_NS NS_PER_MS /* a link changes by itself no more often: what makes it has to keep up */
+#define EVENT_NS                                                                                   \
+	NS_PER_MS /* a link changes by itself no more often: what makes it has to keep up */

@@ -140,7 +140,8 @@ static int read_file(const char *path, char **text, size_t *length, struct error
 	if (!stat(path, &st) && S_ISFIFO(st.st_mode) && strncmp(path, "/dev/", 5) &&
 		strncmp(path, "/proc/", 6))
 		return error_set(err, -EINVAL, STATUS_INPUT,
-			"%.256s: a FIFO, into which perhaps nobody writes; name a file, or /dev/stdin",
+			"%.256s: a FIFO, into which perhaps nobody writes; name a file, or "
+			"/dev/stdin",
 			path);
 	f = fopen(path, "re");
 	if (!f || fstat(fileno(f), &st))

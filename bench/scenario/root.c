@@ -137,8 +137,10 @@ static const struct key transport_keys[] = {
 		.words = tcp_words,
 		.fallback = "real",
 		.example = "ideal",
-		.help = "ideal: a link is a pipe of its rate in payload and its delay, without headers, "
-			"windows, queues and loss, as published simulators assume; simulated time only"},
+		.help = "ideal: a link is a pipe of its rate in payload and its delay, without "
+			"headers, "
+			"windows, queues and loss, as published simulators assume; simulated time "
+			"only"},
 	{.name = "connections",
 		.kind = KEY_INTEGER,
 		AT(struct scenario, transport.connections),
@@ -181,11 +183,8 @@ static const struct key transport_keys[] = {
 	{0},
 };
 
-static const struct key limit = {.name = "limit",
-	.kind = KEY_TIME,
-	.size = sizeof(int64_t),
-	.low = 1e6,
-	.high = TIME_HIGH};
+static const struct key limit = {
+	.name = "limit", .kind = KEY_TIME, .size = sizeof(int64_t), .low = 1e6, .high = TIME_HIGH};
 
 static int parse_limit(struct loader *l, const struct node *value, void *base)
 {

@@ -20,7 +20,7 @@
 
 struct scenario_site {
 	char name[SITE_NAME_MAX];
-	int link;           /* index into links */
+	int link; /* index into links */
 	double accelerators;
 	double speed;
 };
@@ -30,12 +30,12 @@ enum transport_tcp { TRANSPORT_REAL, TRANSPORT_IDEAL };
 
 struct scenario_transport {
 	enum transport_tcp tcp;
-	int connections;         /* k per peer */
+	int connections; /* k per peer */
 	char congestion[16];
-	int64_t buffer_bytes;    /* per connection, resolved from `auto` (twice the largest BDP) */
+	int64_t buffer_bytes; /* per connection, resolved from `auto` (twice the largest BDP) */
 	bool buffers_auto;
 	bool slow_start_after_idle;
-	int64_t silence_ns;      /* a peer not heard from for so long is reported as silent */
+	int64_t silence_ns; /* a peer not heard from for so long is reported as silent */
 };
 
 /* How the links are measured before a case; words in root.c. */
@@ -53,10 +53,10 @@ enum metric {
 	METRIC_USEFUL_WORK,
 	METRIC_COMPUTE_UTILISATION,
 	METRIC_AVAILABILITY,
-	METRIC_WIRE_RATE,      /* bit/s: the largest mean rate of any site's direction */
-	METRIC_EXCHANGE_P50,   /* s */
-	METRIC_EXCHANGE_P99,   /* s */
-	METRIC_GOODPUT,        /* of a fleet: means over its seeds */
+	METRIC_WIRE_RATE,    /* bit/s: the largest mean rate of any site's direction */
+	METRIC_EXCHANGE_P50, /* s */
+	METRIC_EXCHANGE_P99, /* s */
+	METRIC_GOODPUT,	     /* of a fleet: means over its seeds */
 	METRIC_UPTIME,
 	METRIC_COUNT,
 };
@@ -77,13 +77,13 @@ char *expectation_format(char *buf, size_t size, const struct expectation *e);
 bool expectation_holds(const struct expectation *e, double got);
 
 struct scenario {
-	char *path;               /* as given on the command line */
+	char *path; /* as given on the command line */
 	char *title;
 	uint64_t seed;
-	struct fleet fleet;       /* chips > 0: a fleet; of what is below it has expect and set only */
-	double dilation;          /* >= 1 */
-	bool dilation_auto;       /* the run chooses it, by what the machine carries */
-	int n_sites;              /* those listed, plus the star syncer's own if there is one */
+	struct fleet fleet; /* chips > 0: a fleet; of what is below it has expect and set only */
+	double dilation;    /* >= 1 */
+	bool dilation_auto; /* the run chooses it, by what the machine carries */
+	int n_sites;	    /* those listed, plus the star syncer's own if there is one */
 	struct scenario_site sites[SITES_MAX];
 	size_t n_links;
 	struct link_profile *links; /* owned; names owned */
@@ -95,17 +95,18 @@ struct scenario {
 	struct scenario_transport transport;
 	int calibration; /* enum calibration_form */
 	struct scenario_capture capture;
-	int64_t limit_ns;         /* the run ends here whatever happens; default in the docs */
+	int64_t limit_ns; /* the run ends here whatever happens; default in the docs */
 	size_t n_faults;
 	struct fault_rule *faults;
 	size_t n_expect;
 	struct expectation *expect;
-	/* A case's own matrix values, e.g. {"workload.strategy", "diloco"}; empty without matrix. */
+	/* A case's own matrix values, e.g. {"workload.strategy",
+	 * "diloco"}; empty without matrix. */
 	size_t n_set;
 	struct scenario_set {
 		char *key, *value;
-	} *set;
-	char *case_name;          /* "" without matrix, else "diloco, 300 ms" */
+	} * set;
+	char *case_name; /* "" without matrix, else "diloco, 300 ms" */
 };
 
 /* A fleet instead of sites, links and a workload: strategy is NULL. */
@@ -114,7 +115,7 @@ bool scenario_is_fleet(const struct scenario *s);
 /* All cases of a file. */
 struct scenario_file {
 	char *path;
-	char *text;               /* the file as read: copied into the run folder */
+	char *text; /* the file as read: copied into the run folder */
 	size_t n_cases;
 	struct scenario **cases;
 };

@@ -210,7 +210,8 @@ int sites_parse(struct loader *l, const struct node *value, void *scenario)
 		return parse_count(l, value);
 	if (value->kind == NODE_TEXT)
 		return loader_error(l, value,
-			"sites are a number of equal ones, e.g. \"{count: 8, link: wan}\", or a list");
+			"sites are a number of equal ones, e.g. \"{count: 8, link: wan}\", or a "
+			"list");
 	r = loader_list(l, value, "sites");
 	if (!r && (value->n < 2 || value->n > SITES_MAX))
 		r = too_many(l, value, (double)value->n);

@@ -28,9 +28,9 @@ struct streaming {
 	int64_t finished; /* exchanges 1 .. finished are */
 	int64_t since;	  /* the step at which this incarnation began */
 	int64_t started_ns, step_ns; /* the step under way */
-	int ready;	  /* of exchange sent + 1: parts begun during this step */
-	enum state state; /* as last told; STATE_IDLE at the start */
-	bool stalled;	  /* between two steps: the next one is due, or waits for a fragment */
+	int ready;		     /* of exchange sent + 1: parts begun during this step */
+	enum state state;	     /* as last told; STATE_IDLE at the start */
+	bool stalled; /* between two steps: the next one is due, or waits for a fragment */
 	bool stateless;
 	bool measured;
 };

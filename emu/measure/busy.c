@@ -24,7 +24,8 @@ int busy_ticks(uint64_t all[BUSY_CPUS], uint64_t idle[BUSY_CPUS], uint64_t *soft
 			if (sscanf(rest, " %" SCNu64 "%n", &v[i], &used) == 1)
 				sum += v[i];
 		}
-		if (line[3] == ' ') { /* of all together: user nice system idle iowait irq softirq */
+		if (line[3] ==
+			' ') { /* of all together: user nice system idle iowait irq softirq */
 			if (softirq)
 				*softirq = v[6];
 			continue;
@@ -51,8 +52,8 @@ static double receive_drops(const struct topology *t, int site)
 
 		if (strcmp(n ? n : "", "Udp:"))
 			continue;
-		for (; n && v; n = strtok_r(NULL, " \n", &n_next),
-			       v = strtok_r(NULL, " \n", &v_next))
+		for (; n && v;
+			n = strtok_r(NULL, " \n", &n_next), v = strtok_r(NULL, " \n", &v_next))
 			if (!strcmp(n, "RcvbufErrors"))
 				sscanf(v, "%lf", &drops);
 	}
@@ -66,8 +67,8 @@ void busy_begin(struct busy *b, const struct topology *t, int site)
 	b->drops = receive_drops(t, site);
 }
 
-void busy_end(const struct busy *b, const struct topology *t, int site, double *share,
-	double *drops)
+void busy_end(
+	const struct busy *b, const struct topology *t, int site, double *share, double *drops)
 {
 	struct busy now;
 

@@ -16,8 +16,8 @@ struct busy {
 
 void busy_begin(struct busy *b, const struct topology *t, int site);
 /* *share: of the busiest processor, 0 to 1, NaN if unknown; *drops: datagrams, NaN if unknown. */
-void busy_end(const struct busy *b, const struct topology *t, int site, double *share,
-	double *drops);
+void busy_end(
+	const struct busy *b, const struct topology *t, int site, double *share, double *drops);
 
 /*
  * The processors' ticks so far, of /proc/stat: each one's (at most BUSY_CPUS) all and idle;

@@ -18,7 +18,8 @@
 #include "base/memory.h"
 #include "emu/measure/busy.h"
 
-#define PROBE_PORT 5311 /* and the flow's after it: of the experimental kind, in a site of our own */
+#define PROBE_PORT                                                                                 \
+	5311 /* and the flow's after it: of the experimental kind, in a site of our own */
 #define FLOW_PORT 5201
 #define PROBES_PER_S 4000 /* of all ways together */
 #define PROBE_SHARE 0.2	  /* of a link's rate */
@@ -135,8 +136,7 @@ static void keep_samples(struct work *w, const struct probes *p)
 		const struct probe_times *t = &p->times[i];
 
 		c->samples[i] = (struct calibrate_sample){
-			.at_s = real_s(t->sent_ns - p->times[0].sent_ns) /
-				w->setup->plan->dilation,
+			.at_s = real_s(t->sent_ns - p->times[0].sent_ns) / w->setup->plan->dilation,
 			.there_s = sample_s(w, t, WAY_THERE),
 			.back_s = sample_s(w, t, WAY_BACK),
 		};
@@ -193,8 +193,8 @@ static int64_t flow_began_ns(const struct probes *p, double idle_s)
 }
 
 /* While the flow counted, as near as can be told. */
-static void sum_beside(struct flow_watch *watch, const struct probes *p, const struct check_context *x,
-	const struct flow_spec *spec)
+static void sum_beside(struct flow_watch *watch, const struct probes *p,
+	const struct check_context *x, const struct flow_spec *spec)
 {
 	int64_t began_ns = flow_began_ns(p, watch->idle_s), from_ns = INT64_MAX, until_ns = 0;
 

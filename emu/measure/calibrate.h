@@ -9,15 +9,15 @@
 
 /* How thorough. */
 struct calibrate_effort {
-	int64_t probe_ns;      /* how long probes are sent, real time */
-	int64_t measure_ns;    /* how long a flow counts once it is settled */
+	int64_t probe_ns;	/* how long probes are sent, real time */
+	int64_t measure_ns;	/* how long a flow counts once it is settled */
 	int64_t settle_most_ns; /* a flow that takes longer to settle is not measured */
-	bool both;	       /* UDP and TCP, not only the one that settles sooner */
-	bool one;	       /* one direction only, where both are alike: it goes through both */
-	bool queue;	       /* fill the queue by TCP where datagrams cannot */
+	bool both;		/* UDP and TCP, not only the one that settles sooner */
+	bool one;		/* one direction only, where both are alike: it goes through both */
+	bool queue;		/* fill the queue by TCP where datagrams cannot */
 };
-extern const struct calibrate_effort calibrate_brief;  /* in a run: a few seconds */
-extern const struct calibrate_effort calibrate_usual;  /* the command: about 10 s a link */
+extern const struct calibrate_effort calibrate_brief; /* in a run: a few seconds */
+extern const struct calibrate_effort calibrate_usual; /* the command: about 10 s a link */
 extern const struct calibrate_effort calibrate_thorough;
 
 /* A way and its way back. */

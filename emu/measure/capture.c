@@ -79,8 +79,8 @@ static int set_filter(struct device *d)
 static void open_file(struct device *d)
 {
 	const struct capture *c = d->capture;
-	_free_ char *path = memory_format("%s/%s-%s.pcap", c->dir,
-		c->topology->sites[d->site].name, direction_name(d->direction));
+	_free_ char *path = memory_format("%s/%s-%s.pcap", c->dir, c->topology->sites[d->site].name,
+		direction_name(d->direction));
 
 	d->file = pcap_dump_open(d->pcap, path);
 	if (!d->file)
@@ -121,8 +121,8 @@ static int64_t since_zero(const struct device *d, int64_t at_ns)
 	return (int64_t)((double)(at_ns - zero_ns) / d->capture->spec.dilation);
 }
 
-static void keep(struct device *d, const struct pcap_pkthdr *head, const uint8_t *bytes,
-	int64_t t_ns)
+static void keep(
+	struct device *d, const struct pcap_pkthdr *head, const uint8_t *bytes, int64_t t_ns)
 {
 	struct pcap_pkthdr h = *head;
 	int64_t size = RECORD_HEADER + h.caplen;
@@ -204,8 +204,8 @@ static int await_open(struct device *d, struct error *err)
 {
 	const struct capture *c = d->capture;
 	const char *site = c->topology->sites[d->site].name;
-	_free_ char *path = memory_format("%s/%s-%s.pcap", c->dir, site,
-		direction_name(d->direction));
+	_free_ char *path =
+		memory_format("%s/%s-%s.pcap", c->dir, site, direction_name(d->direction));
 	_free_ char *what = memory_format("the capture at %s", site), *text = NULL;
 	int64_t until_ns = clock_now_ns() + FINISH_NS;
 
@@ -222,8 +222,8 @@ static int await_open(struct device *d, struct error *err)
 
 static int start_device(struct device *d, struct error *err)
 {
-	int r = child_start(&d->child, d->capture->topology, d->site, open_device, capture_body, d,
-		err);
+	int r = child_start(
+		&d->child, d->capture->topology, d->site, open_device, capture_body, d, err);
 
 	return r ? r : await_open(d, err);
 }
@@ -322,8 +322,8 @@ static int by_key(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-size_t capture_delays(const struct capture *c, int from, int to, struct capture_delay *out,
-	size_t n)
+size_t capture_delays(
+	const struct capture *c, int from, int to, struct capture_delay *out, size_t n)
 {
 	const struct capture_counts *up = capture_counts(c, from, UP);
 	const struct capture_counts *down = capture_counts(c, to, DOWN);

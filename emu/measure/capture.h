@@ -23,11 +23,11 @@
 struct capture_packet {
 	int segments;
 	int64_t wire_bytes; /* IP bytes of all segments and `overhead` for each */
-	uint64_t key;	    /* of a TCP segment's addresses, ports, sequence number, time stamp; 0 */
+	uint64_t key; /* of a TCP segment's addresses, ports, sequence number, time stamp; 0 */
 };
 /* head: the first `kept` of its `bytes` IP bytes. -EINVAL: not IP, or too little is there. */
-int capture_weigh(struct capture_packet *out, const uint8_t *head, size_t kept, size_t bytes,
-	int overhead);
+int capture_weigh(
+	struct capture_packet *out, const uint8_t *head, size_t kept, size_t bytes, int overhead);
 
 /* A packet that both ends may have seen. */
 struct capture_sample {
@@ -47,7 +47,7 @@ struct capture_counts {
 };
 
 struct capture_spec {
-	const char *dir;	/* exists; files are SITE-up.pcap and SITE-down.pcap */
+	const char *dir; /* exists; files are SITE-up.pcap and SITE-down.pcap */
 	bool sites[SITES_MAX];
 	int snaplen;
 	int64_t limit_bytes;
@@ -76,5 +76,5 @@ const struct capture_counts *capture_counts(const struct capture *c, int site, e
 struct capture_delay {
 	double at_s, delay_s;
 };
-size_t capture_delays(const struct capture *c, int from, int to, struct capture_delay *out,
-	size_t n);
+size_t capture_delays(
+	const struct capture *c, int from, int to, struct capture_delay *out, size_t n);

@@ -61,8 +61,8 @@ static void weigh_tcp(struct capture_packet *out, const uint8_t *head, size_t ke
 		out->key = key_of(head, ip, tcp, kept - ip < tcp_bytes ? kept - ip : tcp_bytes);
 }
 
-int capture_weigh(struct capture_packet *out, const uint8_t *head, size_t kept, size_t bytes,
-	int overhead)
+int capture_weigh(
+	struct capture_packet *out, const uint8_t *head, size_t kept, size_t bytes, int overhead)
 {
 	size_t ip, protocol;
 

@@ -74,8 +74,7 @@ void check_unknown(struct check *c, const struct check_context *x, enum check_ki
 	va_end(ap);
 }
 
-static void unknown(struct check *c, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static void unknown(struct check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void unknown(struct check *c, const char *format, ...)
 {
 	va_list ap;
@@ -186,11 +185,11 @@ static double wire_bps(const struct check_context *x, double payload_bps, int pa
 
 static void slower(struct check *c, const struct check_context *x, const struct flow_watch *w)
 {
-	unknown(c,
-		"no queue stood before the link while it was measured%s; try --dilation %.0f",
-		w->busy > BUSY_MOST ? ": a processor was busy all the time, it is this machine that is "
-				      "too slow, not the link"
-				    : ": the sender, not the link, set the pace",
+	unknown(c, "no queue stood before the link while it was measured%s; try --dilation %.0f",
+		w->busy > BUSY_MOST
+			? ": a processor was busy all the time, it is this machine that is "
+			  "too slow, not the link"
+			: ": the sender, not the link, set the pace",
 		ceil(2 * x->dilation));
 }
 
@@ -215,12 +214,14 @@ void check_rate_udp(struct check *c, const struct check_context *x, const struct
 	if (c->result == CHECK_HOLDS)
 		return;
 	if (w->receiver_drops > 0)
-		unknown(c, "the receiving process dropped %.0f datagrams: this machine is too slow; "
-			   "try --dilation %.0f",
+		unknown(c,
+			"the receiving process dropped %.0f datagrams: this machine is too slow; "
+			"try --dilation %.0f",
 			w->receiver_drops, ceil(2 * x->dilation));
 	else if (wire_bps(x, r->sent_bps, FLOW_DATAGRAM) < OVERLOAD_LEAST * want)
-		unknown(c, "the sender reached %.3g of %.3g Mbit/s: this machine is too slow; "
-			   "try --dilation %.0f",
+		unknown(c,
+			"the sender reached %.3g of %.3g Mbit/s: this machine is too slow; "
+			"try --dilation %.0f",
 			r->sent_bps / 1e6, (double)spec->rate_bps / 1e6, ceil(2 * x->dilation));
 	else if (c->got < c->low && !queue_stood(x, w)) /* it paused, and caught up later */
 		slower(c, x, w);

@@ -9,11 +9,11 @@
 #include "emu/measure/probes.h"
 
 enum check_kind {
-	CHECK_DELAY,   /* s, one way, median */
-	CHECK_RTT,     /* s, median */
-	CHECK_LOSS,    /* share of segments */
-	CHECK_BURST,   /* segments, mean run of lost ones */
-	CHECK_REORDER, /* share of probes */
+	CHECK_DELAY,	/* s, one way, median */
+	CHECK_RTT,	/* s, median */
+	CHECK_LOSS,	/* share of segments */
+	CHECK_BURST,	/* segments, mean run of lost ones */
+	CHECK_REORDER,	/* share of probes */
 	CHECK_RATE_UDP, /* bit/s on the wire */
 	CHECK_RATE_TCP,
 	CHECK_MATHIS, /* bit/s of payload, one reno connection */
@@ -67,9 +67,9 @@ struct flow_watch {
 };
 
 /*
- * Rates hold within 1 %, the queue within 5 % or two full packets and 0.5 ms of real time. A rate is
- * only judged when it was the link that limited it: datagrams were sent at more than the rate, or
- * a queue stood before the link all the time.
+ * Rates hold within 1 %, the queue within 5 % or two full packets and 0.5 ms of real time. A rate
+ * is only judged when it was the link that limited it: datagrams were sent at more than the rate,
+ * or a queue stood before the link all the time.
  */
 void check_rate_udp(struct check *c, const struct check_context *x, const struct flow_spec *spec,
 	const struct flow_result *r, const struct flow_watch *w);

@@ -92,8 +92,8 @@ int child_start(struct child *c, const struct topology *t, int site, int (*prepa
 /* 0 at the end of file, -ETIMEDOUT, -EINTR when stop_fd says so, or another negative errno. */
 static int read_until(int fd, char *text, size_t *n, int64_t deadline_ns, const int *stop_fd)
 {
-	struct pollfd p[] = {{.fd = fd, .events = POLLIN},
-		{.fd = stop_fd ? *stop_fd : -1, .events = POLLIN}};
+	struct pollfd p[] = {
+		{.fd = fd, .events = POLLIN}, {.fd = stop_fd ? *stop_fd : -1, .events = POLLIN}};
 
 	for (;;) {
 		int64_t left_ns = deadline_ns - clock_now_ns();

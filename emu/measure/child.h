@@ -11,7 +11,7 @@
 
 struct child {
 	pid_t pid; /* 0: none */
-	int fd;    /* of what it says */
+	int fd;	   /* of what it says */
 };
 
 /* What it does; fd takes the text. Returns the exit status. Without capabilities. */

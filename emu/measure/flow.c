@@ -61,8 +61,10 @@ static int await_server(struct flow *f, const struct topology *t, struct error *
 		return 0;
 	if (r < 0)
 		return r;
-	r = child_finish(&f->server, &text, until_ns, f->spec.stop_fd, "the receiving libiperf", err);
-	return r < 0 ? r : error_set(err, -EIO, STATUS_MACHINE, "the receiving libiperf ended early");
+	r = child_finish(
+		&f->server, &text, until_ns, f->spec.stop_fd, "the receiving libiperf", err);
+	return r < 0 ? r
+		     : error_set(err, -EIO, STATUS_MACHINE, "the receiving libiperf ended early");
 }
 
 static int refuse_port_in_use(const struct flow *f, const struct topology *t, struct error *err)
@@ -75,8 +77,8 @@ static int refuse_port_in_use(const struct flow *f, const struct topology *t, st
 				t->sites[f->spec.to].name);
 }
 
-int flow_start(struct flow *f, const struct topology *t, const struct flow_spec *spec,
-	struct error *err)
+int flow_start(
+	struct flow *f, const struct topology *t, const struct flow_spec *spec, struct error *err)
 {
 	int r;
 
@@ -93,7 +95,7 @@ int flow_start(struct flow *f, const struct topology *t, const struct flow_spec 
 	if (r < 0)
 		flow_stop(f);
 	f->deadline_ns = clock_now_ns() + spec->settle_ns + spec->measure_ns + NS_PER_S +
-		spec->patience_ns + SLACK_NS;
+			 spec->patience_ns + SLACK_NS;
 	return r;
 }
 
@@ -110,8 +112,8 @@ static int parse(json_t **out, const char *text, const char *who, struct error *
 	const char *said = json_string_value(json_object_get(root, "error"));
 
 	if (!root)
-		return error_set(err, -EPROTO, STATUS_MACHINE, "%s libiperf: not JSON: %s", who,
-			at.text);
+		return error_set(
+			err, -EPROTO, STATUS_MACHINE, "%s libiperf: not JSON: %s", who, at.text);
 	if (said) {
 		error_set(err, -EIO, STATUS_MACHINE, "%s libiperf: %s", who, said);
 		json_decref(root);
@@ -193,8 +195,8 @@ int flow_finish(struct flow *f, struct flow_result *out, struct error *err)
 		&f->client, &client, f->deadline_ns, stop_fd, "the sending libiperf", err);
 
 	if (!r)
-		r = child_finish(
-			&f->server, &server, f->deadline_ns, stop_fd, "the receiving libiperf", err);
+		r = child_finish(&f->server, &server, f->deadline_ns, stop_fd,
+			"the receiving libiperf", err);
 	if (!r)
 		r = flow_read(server, client, &f->spec, out, err);
 	flow_stop(f);

@@ -69,8 +69,7 @@ int flow_send(void *flow, int fd)
 		return say(fd, test, -1);
 	iperf_set_test_server_hostname(test, f->to);
 	iperf_set_test_bind_address(test, f->from);
-	iperf_set_test_duration(
-		test, (int)ceil((double)(s->settle_ns + s->measure_ns) / NS_PER_S));
+	iperf_set_test_duration(test, (int)ceil((double)(s->settle_ns + s->measure_ns) / NS_PER_S));
 	iperf_set_test_num_streams(test, s->streams);
 	if (s->udp) {
 		set_protocol(test, Pudp);

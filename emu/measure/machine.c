@@ -15,7 +15,8 @@
 #define PORT 5201
 #define PROBES 200
 #define GAP_NS (5 * NS_PER_MS)
-#define SHARE 0.5 /* of what it carries: a job has many more connections than the flow it was found with */
+/* of what it carries: a job has many more connections than the flow it was found with */
+#define SHARE 0.5
 #define SEGMENT 1448
 
 static void make_plan(struct link_plan *plan)
@@ -30,8 +31,7 @@ static void make_plan(struct link_plan *plan)
 	plan->core_delay_ns[0][1] = plan->core_delay_ns[1][0] = DELAY_NS;
 }
 
-static int lateness(
-	const struct topology *t, const int *stop_fd, double *out, struct error *err)
+static int lateness(const struct topology *t, const int *stop_fd, double *out, struct error *err)
 {
 	const struct probe_spec spec = {.from = 0,
 		.to = 1,
@@ -56,8 +56,8 @@ static int lateness(
 }
 
 /* Payload bit/s that arrive. */
-static int capacity(const struct topology *t, bool udp, const int *stop_fd, double *out,
-	struct error *err)
+static int capacity(
+	const struct topology *t, bool udp, const int *stop_fd, double *out, struct error *err)
 {
 	const struct flow_spec spec = {.from = 0,
 		.to = 1,
@@ -80,8 +80,8 @@ static int capacity(const struct topology *t, bool udp, const int *stop_fd, doub
 	return r;
 }
 
-int machine_measure(struct machine *out, const struct backend *backend, const int *stop_fd,
-	struct error *err)
+int machine_measure(
+	struct machine *out, const struct backend *backend, const int *stop_fd, struct error *err)
 {
 	static const struct topology_tcp tcp = {.receive_buffer = BUFFER, .send_buffer = BUFFER};
 	static const char *const names[] = {"one", "two"};

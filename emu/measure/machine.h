@@ -14,14 +14,14 @@ struct machine {
 };
 
 /*
- * The process must be isolated. STATUS_MACHINE when an instrument fails; -EINTR when stop_fd, if not
- * NULL, is readable: the user wants the end.
+ * The process must be isolated. STATUS_MACHINE when an instrument fails; -EINTR when stop_fd, if
+ * not NULL, is readable: the user wants the end.
  */
-int machine_measure(struct machine *out, const struct backend *backend, const int *stop_fd,
-	struct error *err);
+int machine_measure(
+	struct machine *out, const struct backend *backend, const int *stop_fd, struct error *err);
 
 /*
- * The least whole factor by which a scenario that sends aggregate_bps in all must be slowed, so that
- * it takes at most 50 % of what the machine carries; at least 1, at most 1000.
+ * The least whole factor by which a scenario that sends aggregate_bps in all must be slowed, so
+ * that it takes at most 50 % of what the machine carries; at least 1, at most 1000.
  */
 double machine_dilation(const struct machine *m, double aggregate_bps);

@@ -31,8 +31,8 @@ static double events(const struct link_state *s)
 /* Where one cause alone loses segments, how long its runs are and how they hang together. */
 static void set_runs(struct path *p, const struct link_state *up, const struct link_state *down)
 {
-	int causes = (up->loss > 0) + (up->burst_loss > 0) + (down->loss > 0) +
-		     (down->burst_loss > 0);
+	int causes =
+		(up->loss > 0) + (up->burst_loss > 0) + (down->loss > 0) + (down->burst_loss > 0);
 	const struct link_state *bursty = up->burst_loss > 0 ? up : down;
 
 	p->burst = causes <= 1 ? 1 / (1 - p->loss) : NAN;
@@ -63,7 +63,7 @@ void path_make(struct path *p, const struct link_plan *plan, int from, int to)
 		.loss_events = events(&up) + events(&down),
 	};
 	p->probe_ns = p->delay_ns + clock_serialise_ns(PROBE_IP_BYTES + overhead[0], up.rate_bps) +
-		clock_serialise_ns(PROBE_IP_BYTES + overhead[1], down.rate_bps);
+		      clock_serialise_ns(PROBE_IP_BYTES + overhead[1], down.rate_bps);
 	set_runs(p, &up, &down);
 }
 

@@ -12,11 +12,11 @@ struct path {
 	/* The narrower of the two directions, the up one of equals. */
 	int64_t rate_bps, queue_bytes;
 	int overhead_bytes;
-	double loss;	   /* mean, of all causes, of both directions */
+	double loss;	    /* mean, of all causes, of both directions */
 	double loss_events; /* per segment, a burst counted once */
-	double burst;	   /* mean run of lost segments; NaN where several causes mix */
+	double burst;	    /* mean run of lost segments; NaN where several causes mix */
 	double correlation; /* of a segment's loss with the next one's; 0: independent */
-	int64_t probe_ns;  /* one way of a packet of PROBE_IP_BYTES: serialisation included */
+	int64_t probe_ns;   /* one way of a packet of PROBE_IP_BYTES: serialisation included */
 };
 
 void path_make(struct path *p, const struct link_plan *plan, int from, int to);

@@ -200,10 +200,11 @@ int probes_start(struct probes *p, const struct topology *t, const struct probe_
 
 int probes_finish(struct probes *p, struct error *err)
 {
-	int64_t until_ns = sending_ns(&p->spec, clock_now_ns(), p->spec.n - 1) + p->spec.patience_ns;
+	int64_t until_ns =
+		sending_ns(&p->spec, clock_now_ns(), p->spec.n - 1) + p->spec.patience_ns;
 	_free_ char *text = NULL;
-	int r = child_finish(&p->sender, &text, until_ns + 5 * NS_PER_S, p->spec.stop_fd,
-		"the probe", err);
+	int r = child_finish(
+		&p->sender, &text, until_ns + 5 * NS_PER_S, p->spec.stop_fd, "the probe", err);
 
 	child_kill(&p->reflector);
 	return r;

@@ -8,17 +8,17 @@
 
 #include "emu/measure/child.h"
 
-#define PROBE_BYTES 32			       /* UDP payload */
-#define PROBE_IP_BYTES (PROBE_BYTES + 28)      /* IPv4 */
+#define PROBE_BYTES 32			  /* UDP payload */
+#define PROBE_IP_BYTES (PROBE_BYTES + 28) /* IPv4 */
 
 struct probe_spec {
 	int from, to;
 	int port;
 	int n;
-	int64_t gap_ns;	     /* between two of them */
+	int64_t gap_ns;	      /* between two of them */
 	const int64_t *at_ns; /* not NULL: when each is sent, monotonic; gap_ns is unused */
-	int64_t patience_ns; /* for the last one's answer */
-	const int *stop_fd;  /* as child_finish has it; NULL: nobody may end it */
+	int64_t patience_ns;  /* for the last one's answer */
+	const int *stop_fd;   /* as child_finish has it; NULL: nobody may end it */
 };
 
 /* Of one probe, CLOCK_REALTIME, since the kernel stamps with it; 0: did not happen. */
@@ -33,8 +33,8 @@ struct probes {
 	struct probe_spec spec;
 	struct probe_times *times; /* n of them, shared with the processes */
 	struct child sender, reflector;
-	struct in_addr address;	   /* of the far site */
-	int fd;			   /* of each process, in itself */
+	struct in_addr address; /* of the far site */
+	int fd;			/* of each process, in itself */
 };
 
 int probes_start(struct probes *p, const struct topology *t, const struct probe_spec *spec,
@@ -47,8 +47,8 @@ void probes_free(struct probes *p); /* stops what still runs */
 
 struct probe_summary {
 	uint64_t sent, lost;
-	uint64_t bursts;    /* runs of lost ones */
-	uint64_t reordered; /* arrived after one that was sent later (RFC 4737) */
+	uint64_t bursts;		   /* runs of lost ones */
+	uint64_t reordered;		   /* arrived after one that was sent later (RFC 4737) */
 	double min_s, p50_s, p99_s, max_s; /* NaN if none arrived */
 };
 

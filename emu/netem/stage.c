@@ -5,7 +5,7 @@
 
 #define DEVICE_OVERHEAD LINK_OVERHEAD_ETHERNET /* what a qdisc on veth counts by itself */
 #define BUCKET_NS (10 * NS_PER_MS) /* a tick of the slowest kernels, and of a busy machine */
-#define HOLD_NS (4 * NS_PER_MS) /* of a delay that moves: a call of the kernel each */
+#define HOLD_NS (4 * NS_PER_MS)	   /* of a delay that moves: a call of the kernel each */
 #define LIMIT INT32_MAX /* netem's, in packets: what may be in flight is limited by the rate */
 
 static uint32_t fits(int64_t bytes)

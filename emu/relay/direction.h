@@ -31,9 +31,9 @@ struct direction_line {
 	uint32_t entity; /* of its random numbers: site * 2 + direction */
 	int64_t epoch_ns;
 	struct cursor arrival, sending, leaving;
-	int64_t free_ns;	  /* the serialiser is busy until free_ns + free_part */
-	double free_part;	  /* in [0, 1) ns */
-	uint64_t packet;	  /* number of the next that leaves, for its jitter */
+	int64_t free_ns;  /* the serialiser is busy until free_ns + free_part */
+	double free_part; /* in [0, 1) ns */
+	uint64_t packet;  /* number of the next that leaves, for its jitter */
 	struct loss_chain losses;
 };
 

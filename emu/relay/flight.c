@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "emu/relay/packet.h"
 
-#define LATE_NS 1e8	  /* what a relay that is late has in hand beside */
+#define LATE_NS 1e8   /* what a relay that is late has in hand beside */
 #define FRAME_MIN 40. /* bytes of an IPv4 packet with a TCP header: where headers weigh most */
 
 /* Of what a direction ever is. */
@@ -61,8 +61,8 @@ static double direction_bytes(
 	held = l.rate_bps / 8 / NS_PER_S *
 		       (l.delay_ns + l.jitter_ns + further_ns + l.queue_ns + LATE_NS) +
 	       l.queue_bytes + PACKET_FRAME_MAX;
-	return held * fmax(1, (FRAME_MIN + LINK_OVERHEAD_ETHERNET) /
-				(FRAME_MIN + d->overhead_bytes));
+	return held *
+	       fmax(1, (FRAME_MIN + LINK_OVERHEAD_ETHERNET) / (FRAME_MIN + d->overhead_bytes));
 }
 
 uint64_t flight_bytes(const struct link_plan *plan, int n_sites)

@@ -36,9 +36,9 @@ struct writer {
 	int event_fd;
 	_Atomic bool ended;
 	_Atomic uint32_t writer_sleeps, loop_sleeps; /* 1: and wants to be woken */
-	size_t n_taken;                              /* the loop's */
-	_Alignas(64) _Atomic size_t n_put;           /* written by the loop */
-	_Alignas(64) _Atomic size_t n_written;       /* written by the writer */
+	size_t n_taken;				     /* the loop's */
+	_Alignas(64) _Atomic size_t n_put;	     /* written by the loop */
+	_Alignas(64) _Atomic size_t n_written;	     /* written by the writer */
 	struct packet *todo[WRITER_ROOM];
 	struct written done[WRITER_ROOM];
 };

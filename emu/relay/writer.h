@@ -32,9 +32,9 @@ int writer_new(struct writer **out, writer_write *write, void *context, struct e
 struct writer *writer_free(struct writer *w); /* ends the thread; accepts NULL, returns NULL */
 
 /* The following are for the loop's thread only. */
-size_t writer_held(const struct writer *w);         /* packets put and not yet taken back */
+size_t writer_held(const struct writer *w);	     /* packets put and not yet taken back */
 void writer_put(struct writer *w, struct packet *p); /* writer_held() < WRITER_ROOM */
-void writer_wake(struct writer *w);                  /* after the last of several puts */
+void writer_wake(struct writer *w);		     /* after the last of several puts */
 /* A packet that was written (or refused: *at_ns negative), in order; NULL if there is none. */
 struct packet *writer_take(struct writer *w, int64_t *at_ns);
 /*

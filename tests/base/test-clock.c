@@ -7,7 +7,8 @@ static void serialisation(void **state)
 	assert_int_equal(clock_serialise_ns(1514, INT64_C(840000000)), 14420);
 	assert_int_equal(clock_serialise_ns(1250, INT64_C(10000000000)), 1000);
 	assert_int_equal(clock_serialise_ns(1, INT64_C(3000000000000)), 1);
-	assert_int_equal(clock_serialise_ns(INT64_C(6000000000), INT64_C(1000)), INT64_C(48000000) * NS_PER_S);
+	assert_int_equal(clock_serialise_ns(INT64_C(6000000000), INT64_C(1000)),
+		INT64_C(48000000) * NS_PER_S);
 	assert_int_equal(clock_bytes_in(NS_PER_S, INT64_C(840000000)), 105000000);
 	assert_int_equal(clock_bytes_in(600 * NS_PER_MS, INT64_C(10000000000)), 750000000);
 }

@@ -1,4 +1,5 @@
-/* Random numbers: a draw depends on its whole key and nothing else; uniformity, independence of streams. */
+/* Random numbers: a draw depends on its whole key and nothing else; uniformity, independence of
+ * streams. */
 #include <math.h>
 
 #include "base/random.h"

@@ -1,5 +1,5 @@
-/* What a link is at an instant: values worked out by hand, then a naive evaluator on random links.
- */
+/* What a link is at an instant: values worked out by hand, then a naive
+ * evaluator on random links. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,7 +278,8 @@ static bool naive_window(const struct link_window *w, size_t n, int64_t t)
  * last entry the delay goes straight to the next one of its own lap or of a later one. *least is
  * the lesser of the two.
  */
-static void naive_delay(const struct random_link *l, int64_t t, struct link_state *s, int64_t *least)
+static void naive_delay(
+	const struct random_link *l, int64_t t, struct link_state *s, int64_t *least)
 {
 	int64_t period = l->trace.period_ns, lap = -1;
 	struct link_trace_delay a = {0, l->delays[0].delay_ns}, b = {INT64_MAX, 0};
@@ -302,7 +303,8 @@ static void naive_delay(const struct random_link *l, int64_t t, struct link_stat
 	*least = a.delay_ns < b.delay_ns ? a.delay_ns : b.delay_ns;
 }
 
-static void naive_trace(const struct random_link *l, int64_t t, struct link_state *s, int64_t *least)
+static void naive_trace(
+	const struct random_link *l, int64_t t, struct link_state *s, int64_t *least)
 {
 	int64_t period = l->trace.period_ns;
 
@@ -355,9 +357,9 @@ static struct link_state naive(const struct random_link *l, int64_t t)
 static void assert_same(const struct link_state *a, const struct link_state *b, int64_t t)
 {
 	if (a->rate_bps != b->rate_bps || a->queue_bytes != b->queue_bytes ||
-		llabs(a->delay_ns - b->delay_ns) > 1 || a->jitter_ns != b->jitter_ns || a->loss != b->loss ||
-		a->burst_loss != b->burst_loss || a->burst_length != b->burst_length ||
-		a->down != b->down)
+		llabs(a->delay_ns - b->delay_ns) > 1 || a->jitter_ns != b->jitter_ns ||
+		a->loss != b->loss || a->burst_loss != b->burst_loss ||
+		a->burst_length != b->burst_length || a->down != b->down)
 		fail_msg(
 			"states differ at %jd: delay %jd and %jd, rate %jd and %jd, down %d and %d",
 			(intmax_t)t, (intmax_t)a->delay_ns, (intmax_t)b->delay_ns,

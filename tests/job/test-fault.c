@@ -34,8 +34,7 @@ static void exponential_times_between_failures(void **state)
 static void each_site_has_its_own_times(void **state)
 {
 	const struct fault_rule rules[] = {
-		{FAULT_CRASH, -1, -1, 0, 100 * S, 10 * S},
-		{FAULT_BLACKOUT, 2, 50 * S, 5 * S, 0, 0},
+		{FAULT_CRASH, -1, -1, 0, 100 * S, 10 * S}, {FAULT_BLACKOUT, 2, 50 * S, 5 * S, 0, 0},
 		{FAULT_BLACKOUT, 1, 2000 * S, 5 * S, 0, 0}, /* past the horizon, but told */
 	};
 	_free_ struct fault *a = NULL, *b = NULL, *c = NULL;
@@ -71,10 +70,10 @@ static void none_begins_during_another(void **state)
 {
 	const struct fault_rule rules[] = {
 		{FAULT_CRASH, 0, 10 * S, 10 * S, 0, 0},
-		{FAULT_CRASH, 0, 19 * S, 10 * S, 0, 0},    /* during the first: nothing */
-		{FAULT_CRASH, 0, 20 * S, 1 * S, 0, 0},     /* as it ends: another */
-		{FAULT_CRASH, 1, 15 * S, 1 * S, 0, 0},     /* another site */
-		{FAULT_BLACKOUT, 0, 15 * S, 1 * S, 0, 0},  /* another kind */
+		{FAULT_CRASH, 0, 19 * S, 10 * S, 0, 0},	  /* during the first: nothing */
+		{FAULT_CRASH, 0, 20 * S, 1 * S, 0, 0},	  /* as it ends: another */
+		{FAULT_CRASH, 1, 15 * S, 1 * S, 0, 0},	  /* another site */
+		{FAULT_BLACKOUT, 0, 15 * S, 1 * S, 0, 0}, /* another kind */
 		{FAULT_CRASH, -1, -1, 0, 20 * S, 15 * S},
 		{FAULT_CRASH, -1, -1, 0, 20 * S, 5 * S},
 	};

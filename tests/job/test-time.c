@@ -95,8 +95,8 @@ static void ring_takes_100_7_s(void **state)
 	assert_near(seen.exchange_s, 100.7, 14e-9);
 }
 
-/* The synchronous syncer, all at once: 2 alpha + 2 (M-1)/M S beta sharded, 2 alpha + 2 S beta star.
- */
+/* The synchronous syncer, all at once: 2 alpha + 2 (M-1)/M S beta sharded, 2 alpha +
+ * 2 S beta star. */
 static void syncers_take_what_the_table_says(void **state)
 {
 	const struct strategy *s = &strategy_decoupled_diloco;
@@ -129,8 +129,7 @@ static void infinite_links_cost_nothing(void **state)
 		job.step_spread = 0;
 		run(strategy_at(i)->name, &job, 0, 0, 1, &seen);
 		assert_near(seen.exchange_s,
-			strategy_at(i) == &strategy_decoupled_diloco ? 0 : 2. / 3 * 7 / 8,
-			1e-8);
+			strategy_at(i) == &strategy_decoupled_diloco ? 0 : 2. / 3 * 7 / 8, 1e-8);
 		assert_near(
 			utilisation(&job, run(strategy_at(i)->name, &job, 0, 0, 1, &seen)), 1, 0);
 	}
@@ -215,10 +214,12 @@ static void streaming_hides_in_the_backward_pass(void **state)
 			job.steps = 24;
 			job.warmup = 6;
 			stall = fmax(fmax(x - 2. / 3 * (1 - 1. / B), x / B) - tau, 0);
-			assert_near(utilisation(&job,
-					    run("streaming-diloco", &job,
-						    llround(8 * (double)job_fragment_bytes(&job, 0) / x),
-						    0, 1, &seen)),
+			assert_near(
+				utilisation(&job,
+					run("streaming-diloco", &job,
+						llround(8 * (double)job_fragment_bytes(&job, 0) /
+							x),
+						0, 1, &seen)),
 				2 / (2 + stall), .004);
 		}
 	}

@@ -32,8 +32,8 @@ struct line {
 	struct lines *lines;
 	int64_t rate_bps;
 	bool busy;
-	int64_t free_ns, remainder;	 /* of the last serialisation, in 1/rate ns */
-	struct load *loads, **loads_end; /* uplink */
+	int64_t free_ns, remainder;	    /* of the last serialisation, in 1/rate ns */
+	struct load *loads, **loads_end;    /* uplink */
 	struct piece *pieces, **pieces_end; /* downlink */
 };
 
@@ -295,17 +295,18 @@ static void set_up(struct lines *l, const struct observer *observer)
 
 	l->network = (struct network){.send = lines_send, .purge = lines_purge};
 	set_up_lines(l);
-	world_init(&l->world, &(struct world_config){
-				      .job = setup->job,
-				      .strategy = setup->strategy,
-				      .network = &l->network,
-				      .observer = observer,
-				      .notices = {until_lost, until_met},
-				      .user = l,
-				      .join = setup->strangers ? JOIN_AMONG_STRANGERS : JOIN_AT_ONCE,
-				      .stale = setup->stale,
-				      .on_send = on_send,
-			      });
+	world_init(
+		&l->world, &(struct world_config){
+				   .job = setup->job,
+				   .strategy = setup->strategy,
+				   .network = &l->network,
+				   .observer = observer,
+				   .notices = {until_lost, until_met},
+				   .user = l,
+				   .join = setup->strangers ? JOIN_AMONG_STRANGERS : JOIN_AT_ONCE,
+				   .stale = setup->stale,
+				   .on_send = on_send,
+			   });
 	l->crashes = memory_zero(setup->n_crashes + 1, sizeof *l->crashes);
 	for (size_t i = 0; i < setup->n_crashes; i++) {
 		l->crashes[i] = (struct crash){{.fire = crash_due}, l, &setup->crashes[i]};

@@ -209,9 +209,8 @@ static void links_start(void *user, int64_t t0_ns)
 	w->t0_ns = t0_ns;
 }
 
-const struct observer watch_observer = {
-	NULL, on_state, on_report, on_done, on_fault, on_silence, on_tcp, on_tick, on_connecting,
-	on_still, on_absent};
+const struct observer watch_observer = {NULL, on_state, on_report, on_done, on_fault, on_silence,
+	on_tcp, on_tick, on_connecting, on_still, on_absent};
 
 void watch_begin(struct watch *w, const struct job *job)
 {

@@ -34,7 +34,7 @@ struct watch {
 	int64_t still_ns; /* the longest */
 	int absences;
 	int64_t absent_ns, absent_until_ns; /* the last */
-	int n_up, n_pairs; /* as last told before time zero */
+	int n_up, n_pairs;		    /* as last told before time zero */
 	int tcp_samples;
 	struct tcp_sample tcp;
 	int64_t last_at[PARTICIPANTS_MAX];

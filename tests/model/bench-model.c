@@ -1,6 +1,7 @@
 /*
  * How fast simulated time goes: transfers a second in a star, the claim scenario for a day over
- * an ideal link and for an hour over TCP, and memory. Prints what it finds; nothing here passes or fails.
+ * an ideal link and for an hour over TCP, and memory. Prints what it finds; nothing here passes or
+ * fails.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +34,16 @@ static double run(const char *path, const char *const *set, size_t n, const char
 
 static void star(const char *tcp, const char *spread)
 {
-	_free_ char *text = memory_format(
-		"narrowlink: 1\n"
-		"links: {wan: {rate: 1 Gbit/s, delay: 15 ms}, hub: {rate: 100 Gbit/s, delay: 1 ms}}\n"
-		"sites: {count: 8, link: wan}\n"
-		"workload: {strategy: decoupled-diloco, parameters: 1 B, step: 1 s%s,"
-		" outer: {syncer: star, syncer_link: hub}}\n"
-		"transport: {tcp: %s}\n"
-		"run: {steps: 100000, warmup: 0, limit: 100 d}\n",
-		spread, tcp);
+	_free_ char *text =
+		memory_format("narrowlink: 1\n"
+			      "links: {wan: {rate: 1 Gbit/s, delay: 15 ms}, hub: {rate: 100 "
+			      "Gbit/s, delay: 1 ms}}\n"
+			      "sites: {count: 8, link: wan}\n"
+			      "workload: {strategy: decoupled-diloco, parameters: 1 B, step: 1 s%s,"
+			      " outer: {syncer: star, syncer_link: hub}}\n"
+			      "transport: {tcp: %s}\n"
+			      "run: {steps: 100000, warmup: 0, limit: 100 d}\n",
+			spread, tcp);
 	struct record_case *c;
 	double s = run("star.yaml", NULL, 0, text, &c), transfers = 2 * c->exchange_n;
 
@@ -54,7 +56,8 @@ static void day(const char *path, const char *const *set, size_t n)
 	struct record_case *c;
 	double s = run(path, set, n, NULL, &c);
 
-	printf("%s, %.0f s (%.0f exchanges, useful work %.3f): %.2f s; a day at that pace: %.1f s\n",
+	printf("%s, %.0f s (%.0f exchanges, useful work %.3f): %.2f s; a day at that pace: %.1f "
+	       "s\n",
 		path, c->wall_s, c->exchange_n, c->useful_work, s, s * 86400 / c->wall_s);
 }
 

@@ -37,7 +37,8 @@ static void measure(int learners, int n)
 	}
 	seconds = (double)(clock_now_ns() - begun) / (double)NS_PER_S;
 	getrusage(RUSAGE_SELF, &usage);
-	printf("ok %d - 1.2 M chips, %d learners, 30 d, %d seeds: %.2f s, %.1f M events/s, %ld MB\n",
+	printf("ok %d - 1.2 M chips, %d learners, 30 d, %d seeds: %.2f s, %.1f M events/s, %ld "
+	       "MB\n",
 		n, learners, SEEDS, seconds, events / seconds / 1e6, usage.ru_maxrss / 1000);
 }
 

@@ -31,8 +31,8 @@ struct burst burst_load(const char *text)
 
 	b.s = b.file->cases[0];
 	b.s->strategy = &burst_strategy;
-	b.n_faults = fault_schedule(b.s->faults, b.s->n_faults, b.s->seed, b.s->n_sites,
-		b.s->limit_ns, &b.faults);
+	b.n_faults = fault_schedule(
+		b.s->faults, b.s->n_faults, b.s->seed, b.s->n_sites, b.s->limit_ns, &b.faults);
 	return b;
 }
 
@@ -52,8 +52,7 @@ double burst_run(const struct burst *b, struct outcome *out)
 
 	own->links = memory_zero((size_t)b->s->n_sites, sizeof *own->links);
 	links_make(&links, b->s, b->faults, b->n_faults);
-	assert_int_equal(
-		model_run(b->s, b->faults, b->n_faults, &links, &nobody, own, &err), 0);
+	assert_int_equal(model_run(b->s, b->faults, b->n_faults, &links, &nobody, own, &err), 0);
 	assert_int_equal(own->end, END_DONE);
 	links_release(&links, b->s->n_sites);
 	s = (double)own->wall_ns / NS_PER_S;

@@ -17,15 +17,15 @@
 
 static void waits(double *out, const char *outer, const char *target)
 {
-	_free_ char *text = memory_format(
-		"narrowlink: 1\n"
-		"links: {wan: {rate: 1 Gbit/s, delay: 1 ms}}\n"
-		"sites: {count: %d, link: wan}\n"
-		"workload: {strategy: decoupled-diloco, parameters: 400 k, step: 1 s,"
-		" outer: {period: 4, fragments: 4, overlap: 2, %s}}\n"
-		"run: {steps: 16, warmup: 1}\n"
-		"faults: [{kind: blackout, target: %s, at: 5500 ms, for: 6 s}]\n",
-		M, outer, target);
+	_free_ char *text =
+		memory_format("narrowlink: 1\n"
+			      "links: {wan: {rate: 1 Gbit/s, delay: 1 ms}}\n"
+			      "sites: {count: %d, link: wan}\n"
+			      "workload: {strategy: decoupled-diloco, parameters: 400 k, step: 1 s,"
+			      " outer: {period: 4, fragments: 4, overlap: 2, %s}}\n"
+			      "run: {steps: 16, warmup: 1}\n"
+			      "faults: [{kind: blackout, target: %s, at: 5500 ms, for: 6 s}]\n",
+			M, outer, target);
 	struct scenario_file *file = load_ok(text);
 	struct record *record = record_new();
 	struct record_case *c = record_add_case(record, "case");

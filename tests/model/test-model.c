@@ -37,14 +37,15 @@ static double ledger_sum(const struct record_participant *p)
 static void an_ideal_ring_takes_100_7_s(void **state)
 {
 	struct record_case *c;
-	struct record *r = run("narrowlink: 1\n"
-			       "links: {wan: {rate: 0.84 Gbit/s, delay: 25 ms}}\n"
-			       "sites: {count: 8, link: wan}\n"
-			       "workload: {strategy: diloco, parameters: 12 B, step: 3 us, buckets: 1,"
-			       " outer: {period: 1, bits: 4}}\n"
-			       "transport: {tcp: ideal}\n"
-			       "run: {steps: 2, warmup: 0, limit: 1 h}\n",
-		&c);
+	struct record *r =
+		run("narrowlink: 1\n"
+		    "links: {wan: {rate: 0.84 Gbit/s, delay: 25 ms}}\n"
+		    "sites: {count: 8, link: wan}\n"
+		    "workload: {strategy: diloco, parameters: 12 B, step: 3 us, buckets: 1,"
+		    " outer: {period: 1, bits: 4}}\n"
+		    "transport: {tcp: ideal}\n"
+		    "run: {steps: 2, warmup: 0, limit: 1 h}\n",
+			&c);
 
 	assert_near(c->exchange_p50_s, 100.7, 100e-9);
 	assert_near(c->exchange_max_s, 100.7, 100e-9);
@@ -80,19 +81,18 @@ static void every_strategy_adds_up(void **state)
 		assert_true(c->exchange_n > 0);
 		assert_near(c->payload_sent_bytes, c->payload_expected_bytes, 0);
 		for (size_t p = 0; p < c->n_participants; p++)
-			assert_near(ledger_sum(&c->participants[p]), c->participants[p].wall_s,
-				1e-9);
+			assert_near(
+				ledger_sum(&c->participants[p]), c->participants[p].wall_s, 1e-9);
 		record_free(r);
 	}
 }
 
 static void crashes_and_blackouts_are_lived_through(void **state)
 {
-	static const char faults[] =
-		"faults:\n"
-		"  - {kind: crash, target: site 2, at: 1500 ms, for: 700 ms}\n"
-		"  - {kind: crash, target: site 3, at: 1800 ms, for: 900 ms}\n"
-		"  - {kind: blackout, target: site 1, at: 3 s, for: 800 ms}\n";
+	static const char faults[] = "faults:\n"
+				     "  - {kind: crash, target: site 2, at: 1500 ms, for: 700 ms}\n"
+				     "  - {kind: crash, target: site 3, at: 1800 ms, for: 900 ms}\n"
+				     "  - {kind: blackout, target: site 1, at: 3 s, for: 800 ms}\n";
 
 	for (size_t i = 0; i < 4; i++) {
 		_free_ char *text = memory_format(
@@ -106,8 +106,8 @@ static void crashes_and_blackouts_are_lived_through(void **state)
 		assert_true(c->participants[1].ledger_s[STATE_RECOVER] > .05);
 		assert_near(c->participants[0].ledger_s[STATE_DOWN], 0, 0);
 		for (size_t p = 0; p < c->n_participants; p++)
-			assert_near(ledger_sum(&c->participants[p]), c->participants[p].wall_s,
-				1e-9);
+			assert_near(
+				ledger_sum(&c->participants[p]), c->participants[p].wall_s, 1e-9);
 		assert_int_equal(c->n_faults, 3);
 		record_free(r);
 	}

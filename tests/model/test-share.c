@@ -2,11 +2,13 @@
 #include "bench/model/share.h"
 #include "tests/test.h"
 
-/* Bertsekas and Gallager's kind of example: a link of 6 for three, of which one has only 1 beyond. */
+/* Bertsekas and Gallager's kind of example: a link of 6 for three, of which one
+ * has only 1 beyond. */
 static void what_one_cannot_use_goes_to_the_others(void **state)
 {
 	struct share_link links[] = {{.capacity = 6}, {.capacity = 1}, {.capacity = 9}};
-	struct share_flow a = {.link = {0, 1}, .weight = 1}, b = {.link = {0, 2}, .weight = 1}, c = {.link = {0, 2}, .weight = 1};
+	struct share_flow a = {.link = {0, 1}, .weight = 1}, b = {.link = {0, 2}, .weight = 1},
+			  c = {.link = {0, 2}, .weight = 1};
 	struct share_flow *flows[] = {&a, &b, &c};
 
 	share_fill(links, 3, flows, 3);
@@ -20,7 +22,8 @@ static void what_one_cannot_use_goes_to_the_others(void **state)
 static void weights_share_a_link_in_proportion(void **state)
 {
 	struct share_link links[] = {{.capacity = 12}, {.capacity = 100}};
-	struct share_flow a = {.link = {0, 1}, .weight = 1}, b = {.link = {0, 1}, .weight = 2}, c = {.link = {0, 1}, .weight = 3};
+	struct share_flow a = {.link = {0, 1}, .weight = 1}, b = {.link = {0, 1}, .weight = 2},
+			  c = {.link = {0, 1}, .weight = 3};
 	struct share_flow *flows[] = {&c, &a, &b};
 
 	share_fill(links, 2, flows, 3);
@@ -29,11 +32,14 @@ static void weights_share_a_link_in_proportion(void **state)
 	assert_near(c.rate, 6, 1e-12);
 }
 
-/* A link of 12 for three, of which one wants only 2: 5 each for the others, which it was offered 4. */
+/* A link of 12 for three, of which one wants only 2: 5 each for the others, which
+ * it was offered 4. */
 static void what_one_does_not_want_goes_to_the_others(void **state)
 {
 	struct share_link links[] = {{.capacity = 12}, {.capacity = 100}};
-	struct share_flow a = {.link = {0, 1}, .weight = 1, .want = 2}, b = {.link = {0, 1}, .weight = 1}, c = {.link = {0, 1}, .weight = 1, .want = 6};
+	struct share_flow a = {.link = {0, 1}, .weight = 1, .want = 2},
+			  b = {.link = {0, 1}, .weight = 1},
+			  c = {.link = {0, 1}, .weight = 1, .want = 6};
 	struct share_flow *flows[] = {&a, &b, &c};
 
 	share_fill(links, 2, flows, 3);

@@ -26,14 +26,14 @@ static const struct measured table[] = {
 
 static double transfer(const struct measured *m, const char *congestion, const char *more)
 {
-	_free_ char *text = memory_format(
-		"narrowlink: 1\n"
-		"links: {wan: {rate: %d Mbit/s, delay: %d us, queue: 10 s%s}}\n"
-		"sites: {count: 2, link: wan}\n"
-		"workload: {strategy: diloco, parameters: %lld, step: 1 s}\n"
-		"transport: {connections: 1, congestion: %s, buffers: 1 GB}\n"
-		"run: {limit: 1 h}\n",
-		m->mbps, m->rtt_ms * 250, more, (long long)m->bytes, congestion);
+	_free_ char *text =
+		memory_format("narrowlink: 1\n"
+			      "links: {wan: {rate: %d Mbit/s, delay: %d us, queue: 10 s%s}}\n"
+			      "sites: {count: 2, link: wan}\n"
+			      "workload: {strategy: diloco, parameters: %lld, step: 1 s}\n"
+			      "transport: {connections: 1, congestion: %s, buffers: 1 GB}\n"
+			      "run: {limit: 1 h}\n",
+			m->mbps, m->rtt_ms * 250, more, (long long)m->bytes, congestion);
 	struct burst b = burst_load(text);
 	double s = burst_run(&b, NULL);
 
@@ -48,8 +48,9 @@ static void loss_free_transfers_take_what_was_measured(void **state)
 		double reno = transfer(m, "reno", ""), cubic = transfer(m, "cubic", "");
 		double bbr = transfer(m, "bbr", "");
 
-		print_message("# %d ms, %d Mbit/s, %.0e B: reno %.3f (%.3f), cubic %.3f (%.3f), bbr "
-			      "%.3f (%.3f)\n",
+		print_message(
+			"# %d ms, %d Mbit/s, %.0e B: reno %.3f (%.3f), cubic %.3f (%.3f), bbr "
+			"%.3f (%.3f)\n",
 			m->rtt_ms, m->mbps, (double)m->bytes, reno, m->reno, cubic, m->cubic, bbr,
 			m->bbr);
 		assert_near(reno, m->reno, .04 * m->reno);

@@ -7,9 +7,9 @@
 
 struct made_up {
 	int learners, cases;
-	bool syncers;   /* a syncer beside each learner */
-	bool faults;    /* a crash and a blackout */
-	bool trace;     /* delays that change, and an outage every 15 s */
+	bool syncers;	/* a syncer beside each learner */
+	bool faults;	/* a crash and a blackout */
+	bool trace;	/* delays that change, and an outage every 15 s */
 	bool exchanges; /* some finished */
 	double seconds;
 	const char *name; /* of sites: "site" makes site-1, ... */

@@ -393,8 +393,8 @@ static void write_probes(const char *dir)
 }
 
 /*
- * Two series of times, two of shares, and no packets: gnuplot counts the four blocks that are there,
- * and each is drawn as itself.
+ * Two series of times, two of shares, and no packets: gnuplot counts the four blocks that are
+ * there, and each is drawn as itself.
  */
 static void test_link_draws_both_ways(void **state)
 {
@@ -416,8 +416,8 @@ static void test_link_draws_both_ways(void **state)
 	scratch_free(dir);
 }
 
-/* Names that would be markup, options, substitutions, commands or new lines, were they not quoted.
- */
+/* Names that would be markup, options, substitutions, commands or new lines,
+ * were they not quoted. */
 static void test_hostile_names(void **state)
 {
 	static const char *const names[] = {"a_b^{2} @x", "it's \"q\" \\n", "`touch pwned`",
@@ -569,7 +569,7 @@ static void test_nothing_stale(void **state)
 	}
 	drawn(dir, r);
 	assert_false(scratch_has(charts, "wire.svg") || scratch_has(charts, "wire.gp") ||
-		scratch_has(charts, "wire.dat") || scratch_has(charts, "timeline.svg"));
+		     scratch_has(charts, "wire.dat") || scratch_has(charts, "timeline.svg"));
 	assert_true(scratch_has(charts, "ledger.svg"));
 	assert_int_equal(report_write(dir, r, &err), 0);
 	report = scratch_read(dir, "report.html");

@@ -59,7 +59,8 @@ static void test_rows(void **state)
 	folder_sample(f, &(struct folder_sample){0, 1.25, "a", "up", 840e6, 840e6, NAN, 3, .3, 1});
 	folder_sample(f, &(struct folder_sample){12, 100000.1234567, "b,\"c\"\n", "down", 1e10, 0.5,
 				 0, 0, INFINITY, 0});
-	folder_tcp(f, &(struct folder_tcp){0, 2, "l1", "l2", .6004, .6, 1234, 15, 803.4e6, 1.5, .25, NAN});
+	folder_tcp(f, &(struct folder_tcp){
+			      0, 2, "l1", "l2", .6004, .6, 1234, 15, 803.4e6, 1.5, .25, NAN});
 	folder_event(f, &(struct folder_event){0, 3, "l1", "state:compute", NAN, NAN, NAN, NAN});
 	folder_event(f, &(struct folder_event){0, 4, "l1", "exchange", 7, 2, NAN, 1.5});
 	assert_int_equal(folder_flush(f, NULL, &err), 0);

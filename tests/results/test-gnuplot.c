@@ -45,7 +45,8 @@ static void test_gnuplot_missing(void **state)
 	assert_non_null(strstr(err.text, "gnuplot-nox"));
 	assert_true(scratch_has(charts, "wire.gp") && scratch_has(charts, "wire.dat"));
 	assert_false(scratch_has(charts, "wire.svg"));
-	assert_true(scratch_has(charts, "exchange.dat")); /* the first failure did not stop the rest */
+	assert_true(
+		scratch_has(charts, "exchange.dat")); /* the first failure did not stop the rest */
 	record_free(r);
 	scratch_free(none);
 	scratch_free(dir);

@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static void fake_stats(
-	const void *links, int site, enum direction d, struct link_stats *out)
+static void fake_stats(const void *links, int site, enum direction d, struct link_stats *out)
 {
 	const struct fixture *f = links;
 
@@ -28,8 +27,15 @@ struct fixture *make(void)
 	struct job *job = &f.s.job;
 
 	memset(&f, 0, sizeof f);
-	*job = (struct job){.n_learners = 2, .parameters = 1000, .bits = 16, .step_ns = NS_PER_S,
-		.speed = {1, 1}, .steps = 10, .period = 1, .fragments = 1, .buckets = 1};
+	*job = (struct job){.n_learners = 2,
+		.parameters = 1000,
+		.bits = 16,
+		.step_ns = NS_PER_S,
+		.speed = {1, 1},
+		.steps = 10,
+		.period = 1,
+		.fragments = 1,
+		.buckets = 1};
 	f.s.dilation = 1;
 	f.s.n_sites = 2;
 	f.s.n_links = 1;
@@ -51,7 +57,8 @@ struct fixture *make(void)
 	plan_make(&f.plan, &f.s);
 	f.live.n_participants = 2;
 	f.live.wall_ns = 12 * NS_PER_S;
-	f.o = (struct observation){.scenario = &f.s, .stats = fake_stats, .links = &f, .link_plan = &f.links};
+	f.o = (struct observation){
+		.scenario = &f.s, .stats = fake_stats, .links = &f, .link_plan = &f.links};
 	f.in = (struct verdict_input){.plan = &f.plan,
 		.outcome = &f.live,
 		.tcp = &f.tcp,
@@ -67,7 +74,8 @@ struct fixture *make(void)
 void step(struct fixture *f, int p, int64_t at_ns, int64_t n)
 {
 	observe_report(&f->o, p, at_ns, &(struct rt_report){.kind = REPORT_STEP, .a = n});
-	observe_report(&f->o, p, at_ns, &(struct rt_report){.kind = REPORT_EXCHANGE, .a = n, .amount = .2});
+	observe_report(&f->o, p, at_ns,
+		&(struct rt_report){.kind = REPORT_EXCHANGE, .a = n, .amount = .2});
 	observe_report(&f->o, p, at_ns, &(struct rt_report){.kind = REPORT_USEFUL, .amount = 1});
 }
 

@@ -1,6 +1,6 @@
 /*
- * What instruments found decides whether a run counts: links that are off, instruments that disagree, a
- * machine that set the pace.
+ * What instruments found decides whether a run counts: links that are off, instruments that
+ * disagree, a machine that set the pace.
  */
 #include <math.h>
 #include <string.h>
@@ -85,7 +85,8 @@ static void a_machine_without_headroom(void **state)
 {
 	struct headroom_result h;
 
-	is(on_machine(&h, .02, .16), false, "this machine, not the link, set the pace; try --dilation 2");
+	is(on_machine(&h, .02, .16), false,
+		"this machine, not the link, set the pace; try --dilation 2");
 	is(on_machine(&h, .02, .14), true, ""); /* busy, but nobody waited */
 	is(on_machine(&h, .005, .16), true, "");
 	is(on_machine(&h, NAN, NAN), true, "");
@@ -119,11 +120,10 @@ static void agents_that_set_the_pace(void **state)
 	assert_true(f->c->valid);
 	assert_true(f->c->window_limited == .5 && f->c->buffer_limited == 0);
 	assert_non_null(strstr(f->c->notes[0], "transport.buffers, 4 MB, and not the link limited "
-					      "TCP for 50 % of the time"));
+					       "TCP for 50 % of the time"));
 	release(f);
 	f = held_up(true, 0, 0); /* too little was sent to say anything */
-	f->o.held_up[0][1] = f->o.held_up[1][0] =
-		(struct held_up){NS_PER_S / 2, NS_PER_S / 2, 0};
+	f->o.held_up[0][1] = f->o.held_up[1][0] = (struct held_up){NS_PER_S / 2, NS_PER_S / 2, 0};
 	is(f, true, "");
 }
 

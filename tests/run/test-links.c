@@ -5,7 +5,9 @@
 
 static struct link_window own[] = {{10 * NS_PER_S, 12 * NS_PER_S}};
 static struct link_profile links[] = {
-	{.direction = {{.base = {.rate_bps = 1000000, .queue_bytes = 10000, .delay_ns = 5 * NS_PER_MS},
+	{.direction = {{.base = {.rate_bps = 1000000,
+				.queue_bytes = 10000,
+				.delay_ns = 5 * NS_PER_MS},
 			       .n_blackouts = 1,
 			       .blackouts = own},
 		 {.base = {.rate_bps = 2000000, .queue_bytes = 10000, .delay_ns = 7 * NS_PER_MS}}}},
@@ -21,7 +23,8 @@ static struct scenario *two_sites(double dilation)
 {
 	static struct scenario s;
 
-	s = (struct scenario){.seed = 9, .dilation = dilation, .n_sites = 2, .n_links = 1, .links = links};
+	s = (struct scenario){
+		.seed = 9, .dilation = dilation, .n_sites = 2, .n_links = 1, .links = links};
 	s.core_delay_ns[0][1] = 3 * NS_PER_MS;
 	s.core_delay_ns[1][0] = 4 * NS_PER_MS;
 	return &s;
@@ -65,12 +68,14 @@ static void one_way_is_up_core_down(void **state)
 	assert_int_equal(links_one_way_ns(two_sites(1), 1, 0), (5 + 4 + 7) * NS_PER_MS);
 }
 
-/* 84 bytes of IP four times: at 1 Mbit/s up 672 us, at 2 Mbit/s down 336 us, no overhead counted. */
+/* 84 bytes of IP four times: at 1 Mbit/s up 672 us, at 2 Mbit/s down 336
+ * us, no overhead counted. */
 static void a_round_trip_is_serialised_four_times(void **state)
 {
 	int64_t delays_ns = (5 + 3 + 7 + 5 + 4 + 7) * NS_PER_MS;
 
-	assert_int_equal(links_round_trip_ns(two_sites(1), 0, 1, 32), delays_ns + 2 * (672 + 336) * NS_PER_US);
+	assert_int_equal(links_round_trip_ns(two_sites(1), 0, 1, 32),
+		delays_ns + 2 * (672 + 336) * NS_PER_US);
 }
 
 int main(void)

@@ -92,8 +92,8 @@ static void the_end_by_the_pace_of_the_slowest(void **state)
 	assert_int_equal(observation_end_ns(&f->o, 6 * NS_PER_S), -1);
 	completed(f, 1, 0, 3, 2000 * MS);
 	assert_int_equal(observation_end_ns(&f->o, 6 * NS_PER_S), 20 * NS_PER_S);
-	observe_report(&f->o, 1, 6 * NS_PER_S,
-		&(struct rt_report){.kind = REPORT_LOST, .amount = 1});
+	observe_report(
+		&f->o, 1, 6 * NS_PER_S, &(struct rt_report){.kind = REPORT_LOST, .amount = 1});
 	assert_int_equal(observation_end_ns(&f->o, 6 * NS_PER_S), 30 * NS_PER_S);
 	f->s.limit_ns = 25 * NS_PER_S;
 	assert_int_equal(observation_end_ns(&f->o, 6 * NS_PER_S), 25 * NS_PER_S);

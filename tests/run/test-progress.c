@@ -71,8 +71,8 @@ static void simulated_time_has_no_time_left(void **state)
 	n = fread(text, 1, sizeof text - 1, f);
 	text[n] = '\0';
 	fclose(f);
-	assert_string_equal(text,
-		"case 2 of 4, claim: simulated 50 s of about 110 s, useful work 91.3 %\n");
+	assert_string_equal(
+		text, "case 2 of 4, claim: simulated 50 s of about 110 s, useful work 91.3 %\n");
 }
 
 static void connecting_is_counted(void **state)

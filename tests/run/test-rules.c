@@ -312,8 +312,9 @@ static void why_it_does_not_fit(void **state)
 	plan_make(&f->plan, &f->s);
 	play(f);
 	f->expect[0].value = .9;
-	is(f, "fails", "the job needs 149.2 Mbit/s on the wire for 90 %, the link has 100 Mbit/s, "
-		       "just enough for a step of 1.492 s");
+	is(f, "fails",
+		"the job needs 149.2 Mbit/s on the wire for 90 %, the link has 100 Mbit/s, "
+		"just enough for a step of 1.492 s");
 }
 
 /*
@@ -336,8 +337,9 @@ static void why_a_star_does_not_fit(void **state)
 	f->s.strategy = strategy_find("data-parallel");
 	play(f);
 	f->expect[0].value = .9;
-	is(f, "fails", "the syncer, to which all send, needs 149.2 Mbit/s on the wire for 90 %, "
-		       "the link has 100 Mbit/s, just enough for a step of 1.492 s");
+	is(f, "fails",
+		"the syncer, to which all send, needs 149.2 Mbit/s on the wire for 90 %, "
+		"the link has 100 Mbit/s, just enough for a step of 1.492 s");
 }
 
 static bool noted(const struct record_case *c, const char *want)
@@ -420,8 +422,8 @@ static void faults_that_did_not_happen(void **state)
 	assert_false(f->c->faults[2].happened);
 	assert_near(f->c->faults[2].at_s, 13, 0);
 	assert_int_equal(f->c->n_notes, 1);
-	assert_true(noted(f->c,
-		"the blackout of site-2 at 13 s did not happen: the run ended at 12 s"));
+	assert_true(noted(
+		f->c, "the blackout of site-2 at 13 s did not happen: the run ended at 12 s"));
 	release(f);
 	f = played();
 	f->in.faults = faults;
@@ -440,8 +442,7 @@ static void faults_in_the_warm_up(void **state)
 
 	observe_links(&f->o, 0);
 	for (int p = 0; p < 2; p++)
-		observe_report(
-			&f->o, p, (3 + p) * S, &(struct rt_report){.kind = REPORT_MEASURE});
+		observe_report(&f->o, p, (3 + p) * S, &(struct rt_report){.kind = REPORT_MEASURE});
 	step(f, 0, 5 * S, 0);
 	observation_end(&f->o, f->live.wall_ns);
 	f->in.faults = faults;
@@ -452,8 +453,7 @@ static void faults_in_the_warm_up(void **state)
 	f = make();
 	observe_links(&f->o, 0);
 	for (int p = 0; p < 2; p++)
-		observe_report(
-			&f->o, p, (3 + p) * S, &(struct rt_report){.kind = REPORT_MEASURE});
+		observe_report(&f->o, p, (3 + p) * S, &(struct rt_report){.kind = REPORT_MEASURE});
 	step(f, 0, 5 * S, 0);
 	observation_end(&f->o, f->live.wall_ns);
 	f->in.faults = faults;

@@ -28,11 +28,10 @@ static int wrong_up(struct backend_run **out, const struct topology *t,
 	return backend_relay.up(out, t, &wrong, err);
 }
 
-static const char text[] =
-	"narrowlink: 1\nseed: 5\nsites: {count: 2, link: wan}\n"
-	"links: {wan: {rate: 5 Mbit/s, delay: 20 ms, queue: 300 ms}}\n"
-	"workload: {strategy: data-parallel, parameters: 100 k, step: 500 ms}\n"
-	"run: {steps: 2, warmup: 1}\n";
+static const char text[] = "narrowlink: 1\nseed: 5\nsites: {count: 2, link: wan}\n"
+			   "links: {wan: {rate: 5 Mbit/s, delay: 20 ms, queue: 300 ms}}\n"
+			   "workload: {strategy: data-parallel, parameters: 100 k, step: 500 ms}\n"
+			   "run: {steps: 2, warmup: 1}\n";
 
 /* A machine so busy that a sender of 6 Mbit/s pauses for longer than the queue lasts: no test. */
 static void skip_if_unmeasured(const struct record_case *c)
@@ -66,12 +65,12 @@ static void run_with(double rate, double loss, const char *override, const char 
 	wrong.up = wrong_up;
 	CHECK(mkdtemp(dir) && pipe2(pipe_fds, O_CLOEXEC) == 0);
 	path = memory_format("%s/run", dir);
-	CHECK_OK(scenario_load_text(&file, "wrong.yaml", text, strlen(text), &override, override ? 1 : 0, &err), err);
+	CHECK_OK(scenario_load_text(&file, "wrong.yaml", text, strlen(text), &override,
+			 override ? 1 : 0, &err),
+		err);
 	progress_begin(&progress, stderr, true);
-	struct case_context context = {.backend = &wrong,
-		.progress = &progress,
-		.signal_fd = pipe_fds[0],
-		.n_cases = 1};
+	struct case_context context = {
+		.backend = &wrong, .progress = &progress, .signal_fd = pipe_fds[0], .n_cases = 1};
 	CHECK_OK(folder_create(&context.folder, path, "wrong", &err), err);
 	c = record_add_case(record, "");
 	CHECK_OK(case_run(c, file->cases[0], &context, &err), err);

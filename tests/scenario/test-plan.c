@@ -77,9 +77,11 @@ static void star(void **state)
 	assert_near(p.boundary_step_ns[AT_90] / 1e9 / p.wire_ratio, 15. / 7, 1e-6); /* 2.14 s */
 	assert_near(p.predicted_utilisation, 1, 0);
 
-	assert_near(p.needed_bps[AT_90] / .9 / p.wire_ratio, .5e9, 1); /* a learner's link decides */
+	assert_near(
+		p.needed_bps[AT_90] / .9 / p.wire_ratio, .5e9, 1); /* a learner's link decides */
 	assert_near(p.tight_rate_bps, .84e9, 0);
-	/* 2 Gbit there and back at 803.4 Mbit/s; the hub carries eight of them in 1.67 s each way */
+	/* 2 Gbit there and back at 803.4 Mbit/s; the hub carries eight of them in
+	 * 1.67 s each way */
 	assert_near(p.exchange_bound_ns / 1e9, 2 * .04 + 2 * 2e9 / p.goodput_bps, 2e-9);
 
 	/* the syncer on the learners' link: eight times as much, and that decides */
@@ -94,7 +96,8 @@ static void star(void **state)
 	assert_near(slow.predicted_utilisation, .84 / 4 / p.wire_ratio, 1e-3);
 }
 
-/* The need and the rate are of one link: here the fast learner's is wide, the slow one's decides. */
+/* The need and the rate are of one link: here the fast learner's is wide,
+ * the slow one's decides. */
 static void the_tightest_link_decides(void **state)
 {
 	struct scenario_file *file =
@@ -180,19 +183,19 @@ static void collect(void *user, const char *sentence)
 /* 2 + 8 steps of 1 s on a link that is wide enough: 10 s, of which 2 s are the warm-up. */
 static void faults_outside_the_measured_time(void **state)
 {
-	struct scenario_file *file = load_ok(
-		"narrowlink: 1\n"
-		"links: {wan: {rate: 10 Gbit/s, delay: 1 ms}}\n"
-		"sites: {count: 3, link: wan}\n"
-		"workload: {strategy: decoupled-diloco, parameters: 1 M, step: 1 s,"
-		" outer: {period: 4, fragments: 4, overlap: 2}}\n"
-		"run: {steps: 8, warmup: 2, limit: 30 s}\n"
-		"faults:\n"
-		"  - {kind: crash, target: learner, at: 500 ms, for: 1 s}\n"
-		"  - {kind: blackout, target: site 1, at: 5 s, for: 1 s}\n"
-		"  - {kind: blackout, target: site 2, at: 15 s, for: 1 s}\n"
-		"  - {kind: crash, target: site 3, at: 30 s, for: 1 s}\n"
-		"  - {kind: crash, target: learner, mtbf: 1 h, repair: 1 s}\n");
+	struct scenario_file *file =
+		load_ok("narrowlink: 1\n"
+			"links: {wan: {rate: 10 Gbit/s, delay: 1 ms}}\n"
+			"sites: {count: 3, link: wan}\n"
+			"workload: {strategy: decoupled-diloco, parameters: 1 M, step: 1 s,"
+			" outer: {period: 4, fragments: 4, overlap: 2}}\n"
+			"run: {steps: 8, warmup: 2, limit: 30 s}\n"
+			"faults:\n"
+			"  - {kind: crash, target: learner, at: 500 ms, for: 1 s}\n"
+			"  - {kind: blackout, target: site 1, at: 5 s, for: 1 s}\n"
+			"  - {kind: blackout, target: site 2, at: 15 s, for: 1 s}\n"
+			"  - {kind: crash, target: site 3, at: 30 s, for: 1 s}\n"
+			"  - {kind: crash, target: learner, mtbf: 1 h, repair: 1 s}\n");
 	char said[2048] = "";
 	struct plan p;
 
@@ -207,19 +210,20 @@ static void faults_outside_the_measured_time(void **state)
 	scenario_file_free(file);
 }
 
-/* 3 s, out in the first half of each: then 10, 5 and 5 Mbit/s for half a second, 3.33 on average. */
+/* 3 s, out in the first half of each: then 10, 5 and 5 Mbit/s for half a
+ * second, 3.33 on average. */
 static void links_that_change(void **state)
 {
-	struct scenario_file *file = load_ok(
-		"narrowlink: 1\n"
-		"links: {wan: {rate: 10 Mbit/s, delay: 1 ms, down: {rate: 10 Mbit/s},"
-		" up: {rate: 10 Mbit/s, changes: [{at: 1500 ms, rate: 5 Mbit/s}],"
-		" outages: [{first: 0 s, every: 1 s, for: 500 ms}]}},"
-		" steady: {rate: 10 Mbit/s, delay: 1 ms}}\n"
-		"sites: [{link: wan}, {link: steady}]\n"
-		"workload: {strategy: decoupled-diloco, parameters: 1 k, step: 1 s,"
-		" outer: {period: 4, fragments: 4}}\n"
-		"run: {steps: 2, warmup: 1}\n");
+	struct scenario_file *file =
+		load_ok("narrowlink: 1\n"
+			"links: {wan: {rate: 10 Mbit/s, delay: 1 ms, down: {rate: 10 Mbit/s},"
+			" up: {rate: 10 Mbit/s, changes: [{at: 1500 ms, rate: 5 Mbit/s}],"
+			" outages: [{first: 0 s, every: 1 s, for: 500 ms}]}},"
+			" steady: {rate: 10 Mbit/s, delay: 1 ms}}\n"
+			"sites: [{link: wan}, {link: steady}]\n"
+			"workload: {strategy: decoupled-diloco, parameters: 1 k, step: 1 s,"
+			" outer: {period: 4, fragments: 4}}\n"
+			"run: {steps: 2, warmup: 1}\n");
 	char said[2048] = "";
 	struct plan p;
 
@@ -235,13 +239,13 @@ static void links_that_change(void **state)
 /* 1 + 23 steps of an hour on a link that is wide enough: a day, and two at dilation 2. */
 static void a_run_of_days(void **state)
 {
-	struct scenario_file *file = load_ok(
-		"narrowlink: 1\n"
-		"links: {wan: {rate: 10 Gbit/s, delay: 1 ms}}\n"
-		"sites: {count: 2, link: wan}\n"
-		"workload: {strategy: decoupled-diloco, parameters: 1 k, step: 1 h,"
-		" outer: {period: 4, fragments: 4}}\n"
-		"run: {steps: 23, warmup: 1}\n");
+	struct scenario_file *file =
+		load_ok("narrowlink: 1\n"
+			"links: {wan: {rate: 10 Gbit/s, delay: 1 ms}}\n"
+			"sites: {count: 2, link: wan}\n"
+			"workload: {strategy: decoupled-diloco, parameters: 1 k, step: 1 h,"
+			" outer: {period: 4, fragments: 4}}\n"
+			"run: {steps: 23, warmup: 1}\n");
 	char said[2048] = "";
 	struct plan p;
 

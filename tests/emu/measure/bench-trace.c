@@ -23,7 +23,7 @@
 
 #define ROWS_MAX 100000
 #define LOST_FROM_SPACINGS 1.75
-#define OUTAGE_LEAST 8 /* probes lost in a row */
+#define OUTAGE_LEAST 8		   /* probes lost in a row */
 #define START_NS (500 * NS_PER_MS) /* for the probes' processes to begin */
 #define ON_TIME_S 1e-3
 #define Z99 2.576
@@ -127,8 +127,7 @@ static void fill_in(const struct pings *heard, double gap_s, struct pings *out)
 		int lost = gap < LOST_FROM_SPACINGS * gap_s ? 0 : (int)round(gap / gap_s) - 1;
 
 		for (int k = 1; k <= lost && out->n < ROWS_MAX - 1; k++)
-			out->ping[out->n++] =
-				(struct ping){p[-1].at_s + gap * k / (lost + 1), NAN};
+			out->ping[out->n++] = (struct ping){p[-1].at_s + gap * k / (lost + 1), NAN};
 		out->ping[out->n++] = *p;
 	}
 }
@@ -169,8 +168,8 @@ static double quantile_in_time(const struct pings *p, double gap_s, double q)
 	for (int i = 0; i + 1 < p->n; i++) {
 		double gap = p->ping[i + 1].at_s - p->ping[i].at_s;
 
-		w[i] = (struct ping){gap < LOST_FROM_SPACINGS * gap_s ? gap : gap_s,
-			p->ping[i].rtt_s};
+		w[i] = (struct ping){
+			gap < LOST_FROM_SPACINGS * gap_s ? gap : gap_s, p->ping[i].rtt_s};
 		all += w[i].at_s;
 	}
 	qsort(w, (size_t)p->n - 1, sizeof *w, by_rtt);
@@ -217,8 +216,10 @@ static double real_now_s(void)
 static void begin_probes(struct probes *probes, const struct rig *rig, int port, int64_t t0_ns,
 	const struct pings *p)
 {
-	int64_t *at_ns = memory_zero((size_t)p->n, sizeof *at_ns); /* the processes' as long as they run */
-	struct probe_spec spec = {.from = 0, .to = 1, .port = port, .n = p->n, .patience_ns = NS_PER_S};
+	int64_t *at_ns =
+		memory_zero((size_t)p->n, sizeof *at_ns); /* the processes' as long as they run */
+	struct probe_spec spec = {
+		.from = 0, .to = 1, .port = port, .n = p->n, .patience_ns = NS_PER_S};
 	struct error err = {0};
 
 	for (int i = 0; i < p->n; i++)
@@ -270,8 +271,8 @@ static void play(const char *path, const struct pings sent[2], struct pings meas
 	link_trace_free(trace);
 }
 
-static void compare_outages(const char *ping, const struct pings *recorded,
-	const struct pings *measured, double gap_s)
+static void compare_outages(
+	const char *ping, const struct pings *recorded, const struct pings *measured, double gap_s)
 {
 	struct outage asked[256], got[256];
 	int k = outages(recorded, gap_s, OUTAGE_LEAST, asked, 256), other = 0, missed = 0;
@@ -306,7 +307,8 @@ static int count_lost(const struct pings *p)
 	return lost;
 }
 
-static void compare_loss(const char *ping, const struct pings *recorded, const struct pings *measured)
+static void compare_loss(
+	const char *ping, const struct pings *recorded, const struct pings *measured)
 {
 	double low, high;
 	char what[80];
@@ -318,7 +320,8 @@ static void compare_loss(const char *ping, const struct pings *recorded, const s
 
 static const double quantiles[] = {.5, .95, .99};
 
-static void compare_quantiles(const char *ping, const struct pings *measured, const double want_s[3])
+static void compare_quantiles(
+	const char *ping, const struct pings *measured, const double want_s[3])
 {
 	char what[80];
 
@@ -358,7 +361,8 @@ static void compare_probes(const struct pings *recorded, const struct pings *mea
 	for (int i = 0; i < 3; i++)
 		want_s[i] = quantile(was, quantiles[i]);
 	compare_quantiles("as recorded", is, want_s);
-	row("as recorded: each one's difference, quantile 0.99", 1e3 * quantile(off, .99), 0, 2, "ms");
+	row("as recorded: each one's difference, quantile 0.99", 1e3 * quantile(off, .99), 0, 2,
+		"ms");
 	free(was);
 	free(is);
 	free(off);

@@ -107,7 +107,7 @@ static void losses(void **state)
 	s.lost = 139;
 	check_loss(&c, &x, &s);
 	assert_int_equal(c.result, CHECK_OFF); /* 3.92 */
-	there.correlation = .5; /* a third as many that are independent */
+	there.correlation = .5;		       /* a third as many that are independent */
 	check_loss(&c, &x, &s);
 	assert_int_equal(c.result, CHECK_HOLDS);
 }

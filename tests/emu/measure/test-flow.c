@@ -7,8 +7,7 @@
 #include "emu/measure/flow.h"
 #include "tests/test.h"
 
-static const struct flow_spec spec = {
-	.settle_ns = 200 * NS_PER_MS, .measure_ns = 300 * NS_PER_MS};
+static const struct flow_spec spec = {.settle_ns = 200 * NS_PER_MS, .measure_ns = 300 * NS_PER_MS};
 
 /* 0.1 s intervals of 1, 2, 3, 4, 5, 6 and 7 million bytes. */
 static const char *server_json(void)
@@ -57,7 +56,8 @@ static void errors_are_one_line(void **state)
 {
 	refuses("{", client_json, "the receiving libiperf: not JSON");
 	refuses(server_json(), "", "the sending libiperf: not JSON");
-	refuses("{\"error\":\"unable to start listener\"}", client_json, "unable to start listener");
+	refuses("{\"error\":\"unable to start listener\"}", client_json,
+		"unable to start listener");
 	refuses(server_json(), "{\"error\":\"control socket has closed\"}",
 		"the sending libiperf: control socket has closed");
 	refuses("{\"intervals\":[]}", client_json, "no interval");

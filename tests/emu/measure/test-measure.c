@@ -128,7 +128,8 @@ static void slow_link(void)
 	calibration_release(&c);
 }
 
-/* 0.2 % over both links, 3800 probes: that none is lost has probability 5e-4, and the seed is fixed. */
+/* 0.2 % over both links, 3800 probes: that none is lost has probability 5e-4, and the seed is
+ * fixed. */
 static void lossy_link(void)
 {
 	struct calibration c;

@@ -11,7 +11,8 @@
 #include "emu/backend.h"
 
 struct rig {
-	const struct backend *backend; /* backend_relay unless the test says otherwise before rig_up */
+	const struct backend
+		*backend; /* backend_relay unless the test says otherwise before rig_up */
 	struct topology *topology;
 	struct link_plan *plan;
 	struct backend_run *run;

@@ -119,10 +119,10 @@ void sim_check_conservation(const struct sim *sim)
 			}
 			assert_int_equal(s->segments, segments);
 			assert_int_equal(s->bytes, bytes);
-			assert_int_equal(s->sent_segments,
-				s->segments - s->drop_segments[DROP_QUEUE] -
-					s->drop_segments[DROP_MEMORY]);
-			assert_int_equal(s->sent_bytes, s->bytes - s->drop_bytes[DROP_QUEUE] -
-								s->drop_bytes[DROP_MEMORY]);
+			assert_int_equal(s->sent_segments, s->segments -
+								   s->drop_segments[DROP_QUEUE] -
+								   s->drop_segments[DROP_MEMORY]);
+			assert_int_equal(s->sent_bytes,
+				s->bytes - s->drop_bytes[DROP_QUEUE] - s->drop_bytes[DROP_MEMORY]);
 		}
 }

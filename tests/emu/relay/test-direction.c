@@ -98,8 +98,7 @@ static void test_refused_runs_change_nothing(void **state)
 /* A burst that fills the queue to the byte is taken whole; with a byte less of room it is not. */
 static void test_room_for_a_run(void **state)
 {
-	struct link_direction profile = {
-		.base = {.rate_bps = NS_PER_S, .queue_bytes = 10 * 1514}};
+	struct link_direction profile = {.base = {.rate_bps = NS_PER_S, .queue_bytes = 10 * 1514}};
 	const struct direction_run run = {NS_PER_S, NS_PER_S, 10 * 1514, 1514, 1514, NS_PER_S};
 	int64_t begin_ns, end_ns, queued;
 	struct direction_line d;

@@ -14,11 +14,10 @@ static struct link_direction *reset(void)
 	plan = (struct link_plan){.dilation = 1};
 	for (int i = 0; i < 2; i++)
 		for (int d = 0; d < DIRECTIONS; d++)
-			plan.links[i][d] = (struct link_direction){
-				.base = {.rate_bps = 800000000,
-					.queue_bytes = 1000000,
-					.delay_ns = 10 * MS,
-					.burst_length = 1},
+			plan.links[i][d] = (struct link_direction){.base = {.rate_bps = 800000000,
+									   .queue_bytes = 1000000,
+									   .delay_ns = 10 * MS,
+									   .burst_length = 1},
 				.overhead_bytes = 14};
 	return &plan.links[0][UP];
 }

@@ -268,7 +268,7 @@ static void check_ipv6_extension(uint8_t type, const uint8_t *options)
 
 static void test_ipv6_extensions(void **state)
 {
-	const uint8_t options[8] = {6, 0, 1, 4};      /* a pad of 4 */
+	const uint8_t options[8] = {6, 0, 1, 4};   /* a pad of 4 */
 	const uint8_t routing[8] = {6, 0, 253, 0}; /* of an experimental type, at its end */
 
 	check_ipv6_extension(0, options);

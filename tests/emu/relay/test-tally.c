@@ -147,11 +147,9 @@ static void to_the_segment(void **state)
 	for (int k = 0; k < 7; k++) {
 		int64_t end_ns = t0 + (k + 1) * SEGMENT_NS;
 
-		assert_int_equal(
-			tally_at(&sim, end_ns - 10)->counts[0][UP].sent_bytes, k * 1514);
+		assert_int_equal(tally_at(&sim, end_ns - 10)->counts[0][UP].sent_bytes, k * 1514);
 		assert_true(tally_at(&sim, end_ns - 9)->until_ns <= end_ns);
-		assert_int_equal(
-			tally_at(&sim, end_ns)->counts[0][UP].sent_bytes, (k + 1) * 1514);
+		assert_int_equal(tally_at(&sim, end_ns)->counts[0][UP].sent_bytes, (k + 1) * 1514);
 	}
 	assert_int_equal(tally_at(&sim, t0 + 9 * MS)->counts[1][DOWN].sent_bytes, 0);
 	assert_int_equal(tally_at(&sim, t0 + 60 * MS)->counts[1][DOWN].sent_bytes, 7 * 1514);
