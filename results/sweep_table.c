@@ -7,68 +7,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "results/grid.h"
 #include "results/show.h"
 #include "results/sweep_record.h"
 #include "results/text.h"
-
-#define COLUMNS_MAX 24
-
-struct grid {
-	size_t columns, rows;
-	const char *heads[COLUMNS_MAX];
-	char **cells; /* rows * columns */
-};
-
-static void grid_begin(struct grid *g, size_t rows)
-{
-	g->rows = rows;
-	g->cells = memory_zero(rows * g->columns + 1, sizeof *g->cells);
-}
-
-static char **cell(const struct grid *g, size_t row, size_t column)
-{
-	return &g->cells[row * g->columns + column];
-}
-
-/* Cells of numbers stand right, words left; the last column is as long as it is. */
-static void print_row(const struct grid *g, const char *const *cells, const int *widths,
-	const char *on, FILE *out)
-{
-	size_t last = g->columns;
-
-	while (last > 1 && !*cells[last - 1])
-		last--;
-	fputs(on, out);
-	for (size_t i = 0; i < last; i++) {
-		int pad = widths[i] - text_columns(cells[i]);
-
-		fprintf(out, "%s%s%*s", i ? "  " : "", cells[i], i + 1 == last ? 0 : pad, "");
-	}
-	fputs(*on ? "\033[0m\n" : "\n", out);
-}
-
-static void grid_print(struct grid *g, FILE *out, const char *(*colour)(const char *last))
-{
-	int widths[COLUMNS_MAX];
-
-	for (size_t i = 0; i < g->columns; i++) {
-		widths[i] = text_columns(g->heads[i]);
-		for (size_t k = 0; k < g->rows; k++)
-			if (text_columns(*cell(g, k, i)) > widths[i])
-				widths[i] = text_columns(*cell(g, k, i));
-	}
-	print_row(g, g->heads, widths, "", out);
-	for (size_t k = 0; k < g->rows; k++) {
-		const char *on = "";
-
-		for (size_t i = 0; colour && i < g->columns; i++)
-			on = *colour(*cell(g, k, i)) ? colour(*cell(g, k, i)) : on;
-		print_row(g, (const char *const *)cell(g, k, 0), widths, on, out);
-	}
-	for (size_t i = 0; i < g->rows * g->columns; i++)
-		free(g->cells[i]);
-	free(g->cells);
-}
 
 static const char *colour_of(const char *text)
 {
@@ -89,7 +31,7 @@ static size_t list_metrics(const struct sweep_record *s, const char **names)
 
 			while (at < n && strcmp(names[at], m->name))
 				at++;
-			if (at == n && n < COLUMNS_MAX - 4 && !isnan(m->value))
+			if (at == n && n < GRID_COLUMNS_MAX - 4 && !isnan(m->value))
 				names[n++] = m->name;
 		}
 	return n;
@@ -122,10 +64,10 @@ static void table_of_seeks(const struct sweep_record *s, FILE *out, bool colour)
 	for (size_t i = 0; i < s->n_cases; i++) {
 		const struct seek_record *k = s->cases[i]->seeks[0];
 
-		*cell(&g, i, 0) = text_line(s->cases[i]->name);
-		*cell(&g, i, 1) = memory_string(k->text ? k->text : "\xe2\x80\x93");
-		*cell(&g, i, 2) = memory_string(k->outcome);
-		*cell(&g, i, 3) =
+		*grid_cell(&g, i, 0) = text_line(s->cases[i]->name);
+		*grid_cell(&g, i, 1) = memory_string(k->text ? k->text : "\xe2\x80\x93");
+		*grid_cell(&g, i, 2) = memory_string(k->outcome);
+		*grid_cell(&g, i, 3) =
 			text_line(strcmp(k->outcome, "found") && k->because ? k->because : "");
 	}
 	grid_print(&g, out, colour ? colour_of : NULL);
@@ -133,7 +75,7 @@ static void table_of_seeks(const struct sweep_record *s, FILE *out, bool colour)
 
 void sweep_table(const struct sweep_record *s, FILE *out, bool colour)
 {
-	const char *metrics[COLUMNS_MAX];
+	const char *metrics[GRID_COLUMNS_MAX];
 	struct grid g = {0};
 	size_t n;
 
@@ -152,12 +94,12 @@ void sweep_table(const struct sweep_record *s, FILE *out, bool colour)
 	for (size_t i = 0; i < s->n_cases; i++) {
 		const struct sweep_case *c = s->cases[i];
 
-		*cell(&g, i, 0) = text_line(*c->name ? c->name : "this scenario");
-		*cell(&g, i, 1) = memory_string(c->verdict);
+		*grid_cell(&g, i, 0) = text_line(*c->name ? c->name : "this scenario");
+		*grid_cell(&g, i, 1) = memory_string(c->verdict);
 		for (size_t k = 0; k < n; k++)
-			*cell(&g, i, 2 + k) = memory_string(
+			*grid_cell(&g, i, 2 + k) = memory_string(
 				show_metric(metrics[k], sweep_metric_of(c, metrics[k])).text);
-		*cell(&g, i, n + 2) = text_line(note_of(c));
+		*grid_cell(&g, i, n + 2) = text_line(note_of(c));
 	}
 	grid_print(&g, out, colour ? colour_of : NULL);
 }
@@ -170,9 +112,9 @@ void seek_table(const struct seek_record *seek, FILE *out, bool colour)
 	for (size_t i = 0; i < seek->n_points; i++) {
 		const struct seek_point *p = &seek->points[i];
 
-		*cell(&g, i, 0) = memory_string(p->text);
-		*cell(&g, i, 1) = memory_string(show_metric(seek->metric, p->got).text);
-		*cell(&g, i, 2) = memory_string(p->holds ? "holds" : "fails");
+		*grid_cell(&g, i, 0) = memory_string(p->text);
+		*grid_cell(&g, i, 1) = memory_string(show_metric(seek->metric, p->got).text);
+		*grid_cell(&g, i, 2) = memory_string(p->holds ? "holds" : "fails");
 	}
 	grid_print(&g, out, colour ? colour_of : NULL);
 }
@@ -228,7 +170,7 @@ static void heads(FILE *f, const struct sweep_record *s, const char *const *metr
 
 char *sweep_csv(const struct sweep_record *s)
 {
-	const char *metrics[COLUMNS_MAX];
+	const char *metrics[GRID_COLUMNS_MAX];
 	size_t n = list_metrics(s, metrics), size;
 	char *text = NULL;
 	FILE *f = open_memstream(&text, &size);
