@@ -19,7 +19,7 @@ struct command {
 
 extern const struct command command_run, command_check, command_calibrate, command_profiles,
 	command_doctor, command_report, command_published, command_seek, command_sweep,
-	command_show, command_shape, command_clear;
+	command_show, command_shape, command_clear, command_compare;
 
 /* What several commands take: --json, --set, --dilation, --seed. */
 struct overrides {

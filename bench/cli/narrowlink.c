@@ -22,6 +22,7 @@ static const struct command *const commands[] = {
 	&command_profiles,
 	&command_doctor,
 	&command_report,
+	&command_compare,
 	&command_published,
 	&command_seek,
 	&command_sweep,

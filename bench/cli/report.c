@@ -1,5 +1,4 @@
 /* narrowlink report RUN: charts and report of a run folder, made again from what it holds. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "bench/cli/command.h"
+#include "bench/cli/run_folder.h"
 #include "bench/verdict.h"
 #include "results/folder.h"
 #include "results/report.h"
@@ -21,16 +21,9 @@ static const char report_help[] =
 
 static int remake(const char *folder, struct record **out, struct error *err)
 {
-	_free_ char *path = memory_format("%s/run.json", folder);
 	struct error chart_err = {0};
-	int r = access(path, F_OK) ? -errno : 0;
+	int r = run_folder_read(out, folder, err);
 
-	if (r < 0)
-		return error_set(err, r, STATUS_INPUT,
-			"%s: %s; name a run's folder, as `narrowlink run` printed it (by default "
-			"below results/runs/)",
-			path, strerror(-r));
-	r = record_read_json(out, path, err);
 	if (r < 0)
 		return r;
 	if (chart_all(folder, *out, &chart_err) < 0)
