@@ -54,6 +54,18 @@ void legend_stroke(struct legend *l, const struct stroke *stroke, const char *te
 	e->stroke = *stroke;
 }
 
+void legend_marked(struct legend *l, const struct stroke *stroke, int mark, const char *text)
+{
+	legend_stroke(l, stroke, text);
+	l->entries[l->n - 1].mark = mark;
+}
+
+void legend_points(struct legend *l, const struct stroke *stroke, int mark, const char *text)
+{
+	legend_marked(l, stroke, mark, text);
+	l->entries[l->n - 1].line = false;
+}
+
 /* Where entry i stands: x of its swatch; *row from 0. */
 static double legend_place(const struct legend *l, int i, int *row)
 {
@@ -92,23 +104,40 @@ static double screen_y(const struct chart *c, double y)
 	return 1 - y / c->height;
 }
 
-static void draw_entry(struct chart *c, const struct legend_entry *e, double x, double y)
+static void draw_mark(struct chart *c, const struct legend_entry *e, double x, double y)
+{
+	chart_add(c,
+		"set label %d '' at screen %.5f,%.5f point pointtype %d pointsize 1 "
+		"linecolor rgb '%s' linewidth %g front\n",
+		++c->tag, screen_x(x), screen_y(c, y), e->mark, e->stroke.colour, e->stroke.width);
+}
+
+static void draw_paint(struct chart *c, const struct legend_entry *e, double x, double y)
 {
 	double half = 6 * e->paint.height;
 
-	if (!e->line) {
-		chart_add(c, "set object %d rectangle from screen %.5f,%.5f to screen %.5f,%.5f ",
-			++c->tag, screen_x(x), screen_y(c, y + half), screen_x(x + SWATCH),
-			screen_y(c, y - half));
-		chart_fill(c, &e->paint);
-		chart_add(c, "\n");
-	} else {
-		chart_add(c, "set arrow %d from screen %.5f,%.5f to screen %.5f,%.5f nohead ",
-			++c->tag, screen_x(x), screen_y(c, y), screen_x(x + SWATCH),
-			screen_y(c, y));
-		chart_line(c, &e->stroke);
-		chart_add(c, "\n");
-	}
+	chart_add(c, "set object %d rectangle from screen %.5f,%.5f to screen %.5f,%.5f ", ++c->tag,
+		screen_x(x), screen_y(c, y + half), screen_x(x + SWATCH), screen_y(c, y - half));
+	chart_fill(c, &e->paint);
+	chart_add(c, "\n");
+}
+
+static void draw_line(struct chart *c, const struct legend_entry *e, double x, double y)
+{
+	chart_add(c, "set arrow %d from screen %.5f,%.5f to screen %.5f,%.5f nohead ", ++c->tag,
+		screen_x(x), screen_y(c, y), screen_x(x + SWATCH), screen_y(c, y));
+	chart_line(c, &e->stroke);
+	chart_add(c, "\n");
+}
+
+static void draw_entry(struct chart *c, const struct legend_entry *e, double x, double y)
+{
+	if (e->line)
+		draw_line(c, e, x, y);
+	if (e->mark)
+		draw_mark(c, e, x + SWATCH / 2., y);
+	else if (!e->line)
+		draw_paint(c, e, x, y);
 	chart_label(c, x + SWATCH + 8, y, "left", 12, e->text);
 }
 

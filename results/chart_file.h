@@ -25,11 +25,13 @@ struct chart {
 	int tag; /* of gnuplot objects, labels and arrows: each its own */
 };
 
-/* What a legend explains: a paint or a stroke; text NULL takes the look's own label. */
+/* What a legend explains: a paint, a stroke, or points with it; text NULL takes the look's own
+ * label. */
 struct legend {
 	int n;
 	struct legend_entry {
 		bool line;
+		int mark; /* gnuplot's point type on the line, or alone; 0: none */
 		struct paint paint;
 		struct stroke stroke;
 		char text[64];
@@ -40,6 +42,9 @@ void legend_paint(struct legend *l, const struct paint *paint, const char *text)
 /* The paint as a timeline has it: solid, at its height. */
 void legend_lane(struct legend *l, const struct paint *paint);
 void legend_stroke(struct legend *l, const struct stroke *stroke, const char *text);
+/* A line with points of this type of gnuplot's, or points alone. */
+void legend_marked(struct legend *l, const struct stroke *stroke, int mark, const char *text);
+void legend_points(struct legend *l, const struct stroke *stroke, int mark, const char *text);
 
 /* Pixels at the top that the title and this legend take. */
 int chart_top(const struct legend *l);

@@ -198,7 +198,7 @@ static void plot_curves(struct chart *c, size_t n, double expected)
 static void legend_curves(struct legend *l, const struct curve *curves, size_t n, double expected)
 {
 	for (size_t i = 0; i < n; i++)
-		legend_stroke(l, &looks[i], *curves[i].name ? curves[i].name : "simulated");
+		legend_marked(l, &looks[i], 7, *curves[i].name ? curves[i].name : "simulated");
 	legend_stroke(l, &stroke_formula, NULL);
 	if (!isnan(expected))
 		legend_stroke(l, &stroke_expected, NULL);

@@ -14,9 +14,14 @@
 #define BOTTOM 56
 #define LEFT 84
 #define BAND_ROW 20
+#define MARK_MODEL 7   /* a full circle */
+#define MARK_PACKETS 8 /* an open triangle */
+/* The axis goes so many times to either side of what was found: there the curve decides. */
+#define AROUND 30.
+#define AROUND_CHECKED 3. /* where points 5 % apart are to be told from each other */
 
 static const struct stroke stroke_model = {"the model", "#0072B2", 2, "solid"};
-static const struct stroke stroke_packets = {"real packets", "#D55E00", 2, "(3,3)"};
+static const struct stroke stroke_packets = {"real packets", "#D55E00", 2, "solid"};
 
 /* The unit of the axis: the view's where a row names the key, else the kind's own. */
 static char *x_name(const struct seek_record *s, double *scale)
@@ -63,9 +68,15 @@ static void write_data(struct chart *c, const struct seek_record *s, double x, d
 static void set_axes(const struct seek_record *s, double x_scale, double scale,
 	struct chart_axis *x, struct chart_axis *y)
 {
+	double around = s->n_checks ? AROUND_CHECKED : AROUND;
+
 	x->low = s->low / x_scale;
 	x->high = s->high / x_scale;
 	x->log = s->low > 0 && s->high >= 10 * s->low;
+	if (x->log && s->found > 0) {
+		x->low = fmax(x->low, s->found / around / x_scale);
+		x->high = fmin(x->high, s->found * around / x_scale);
+	}
 	y->low = 0;
 	y->high = s->want / scale;
 	for (size_t i = 0; i < s->n_points; i++)
@@ -92,14 +103,13 @@ static void plot(struct chart *c, const struct seek_record *s, double x, double 
 	chart_add(c, "plot %.9g with lines ", s->want / y);
 	chart_line(c, &stroke_expected);
 	chart_add(c,
-		", \\\n '%s.dat' index 0 using 1:2 with linespoints pointtype 7 pointsize 0.6 ",
-		c->stem);
+		", \\\n '%s.dat' index 0 using 1:2 with linespoints pointtype %d pointsize 0.6 ",
+		c->stem, MARK_MODEL);
 	chart_line(c, &stroke_model);
 	chart_add(c,
-		", \\\n '%s.dat' index 1 using 1:2 with linespoints pointtype 8 pointsize 1.3 ",
-		c->stem);
-	chart_line(c, &stroke_packets);
-	chart_add(c, "\n");
+		", \\\n '%s.dat' index 1 using 1:2 with points pointtype %d pointsize 1.3 "
+		"linecolor rgb '%s' linewidth %g\n",
+		c->stem, MARK_PACKETS, stroke_packets.colour, stroke_packets.width);
 }
 
 int chart_seek(const struct seek_record *s, const char *dir, struct error *err)
@@ -119,12 +129,12 @@ int chart_seek(const struct seek_record *s, const char *dir, struct error *err)
 	struct chart c;
 	int r;
 
-	legend_stroke(&legend, &stroke_model, NULL);
+	legend_marked(&legend, &stroke_model, MARK_MODEL, NULL);
 	legend_stroke(&legend, &stroke_expected, s->condition);
 	if (!isnan(s->found))
 		legend_stroke(&legend, &stroke_limit, found);
 	if (s->n_checks)
-		legend_stroke(&legend, &stroke_packets, NULL);
+		legend_points(&legend, &stroke_packets, MARK_PACKETS, NULL);
 	place.top = chart_top(&legend) + (rate ? BAND_ROW : 0);
 	r = chart_begin(&c, dir, "seek", place.top + HEIGHT, title, &legend, err);
 	if (r)

@@ -133,7 +133,8 @@ static int draw(const struct view *v, const char *dir, const char *stem, struct 
 	for (size_t i = 0; i < v->n; i++) {
 		struct stroke s = look(&v->lines[i]);
 
-		legend_stroke(&legend, &s, *v->lines[i].name ? v->lines[i].name : "this job");
+		legend_marked(&legend, &s, point_type(v, i),
+			*v->lines[i].name ? v->lines[i].name : "this job");
 	}
 	set_axes(v, &x, &y);
 	place.top = chart_top(&legend) + (v->x_rate ? BAND_ROW : 0);
