@@ -15,7 +15,8 @@
 #include "bench/verdict.h"
 
 struct stage {
-	struct scenario scenario; /* the case's, at its own pace */
+	const struct scenario *given;
+	struct scenario scenario; /* the same at its own pace: nothing is dilated but TCP */
 	const struct case_context *context;
 	bool interrupted;
 	struct plan plan;
@@ -70,6 +71,7 @@ static int on_tick(void *user, int64_t at_ns)
 static void set_up(struct stage *st, const struct scenario *s, const struct case_context *context)
 {
 	st->context = context;
+	st->given = s;
 	st->scenario = *s;
 	st->scenario.dilation = 1;
 	plan_make(&st->plan, &st->scenario);
@@ -101,7 +103,7 @@ static int simulate(struct stage *st, struct error *err)
 	};
 
 	int r = model_run(
-		&st->scenario, st->faults, st->n_faults, &st->links, &observer, &st->outcome, err);
+		st->given, st->faults, st->n_faults, &st->links, &observer, &st->outcome, err);
 
 	if (r >= 0 && st->interrupted)
 		return error_set(err, -EINTR, STATUS_INVALID, "interrupted");

@@ -76,7 +76,7 @@ bool course_overflow(struct course *c, const struct slice *s, bool slow_start)
 
 static void grow(struct course *c, const struct slice *s, double rounds)
 {
-	int64_t train = c->full_ns - c->round_ns;
+	double train = (double)(c->full_ns - c->round_ns);
 	double acked = c->sent / TCP_PAYLOAD / s->connections;
 	bool slow_start = slow(c);
 	struct tcp_round r = {
@@ -85,12 +85,15 @@ static void grow(struct course *c, const struct slice *s, double rounds)
 		.base_rtt_ns = s->base_ns,
 		.queued_ns = s->rtt_ns - s->base_ns +
 			     (int64_t)(most(0, c->window - full_window(s)) / s->rate),
-		.train_ns = (double)train * SEGMENTS_PER_ACK <= acked * ACK_GAP_NS ? train : -1,
+		.train_ns = train * s->dilation * SEGMENTS_PER_ACK <= acked * ACK_GAP_NS
+				    ? (int64_t)train
+				    : -1,
 		.acked = acked,
 		.rounds = rounds,
 		.limit = s->limit,
 	};
 
+	r = tcp_dilate(r, s->dilation);
 	tcp_grow(&c->tcp, s->kind, &r);
 	course_set_window(c, s->connections);
 	course_overflow(c, s, slow_start);

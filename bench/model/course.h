@@ -21,6 +21,7 @@ struct slice {
 	double limit;	 /* a connection's window, segments */
 	int connections;
 	enum tcp_kind kind;
+	double dilation;
 	bool shared; /* it has no use for seeing what its window does while others decide its rate
 		      */
 	bool steps;  /* somebody has to see each round */

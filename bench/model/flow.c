@@ -9,7 +9,7 @@
 #define BBR_START_NS (91 * NS_PER_MS) /* calibrated: docs/model.md */
 #define BBR_START_RTT 0.31
 #define ROUNDS_AHEAD 8	   /* where others decide what it may send, nothing is worth more of them */
-#define UNEVEN 0.4	   /* of connections, over a message; calibrated: docs/model.md */
+#define UNEVEN 0.65	   /* of connections, over a message; calibrated: docs/model.md */
 #define UNEVEN_PAUSED 0.75 /* how much of that after a pause, if nothing was ever dropped */
 #define UNEVEN_NOW 0.82	   /* at a moment */
 
@@ -57,6 +57,17 @@ int64_t flow_rtt_ns(const struct flow *f)
 	return f->base_ns + pipe_queue_ns(&pipes[f->acks[0]]) + pipe_queue_ns(&pipes[f->acks[1]]);
 }
 
+/* A time of TCP's own in the scenario's. */
+static int64_t tcp_own_ns(const struct flow *f, int64_t ns)
+{
+	return (int64_t)((double)ns / f->flows->config.scenario->dilation);
+}
+
+int64_t flow_timeout_ns(const struct flow *f)
+{
+	return flow_rtt_ns(f) + tcp_own_ns(f, TCP_RTO_MIN_NS);
+}
+
 bool flow_path_down(const struct flow *f, int64_t at_ns)
 {
 	const struct pipe *pipes = f->flows->pipes;
@@ -89,19 +100,25 @@ void flow_set_phase(struct flow *f, enum phase phase)
 	n->dirty = true;
 }
 
+/* The queue has dropped segments of it: its connections are not alike any more. */
+static void note_drops(struct flow *f, double segments)
+{
+	if (!(segments > 0))
+		return;
+	pipe_overflow(&f->flows->pipes[f->data[f->share.bottleneck]], segments);
+	f->uneven = 1;
+}
+
 /* What the course has come to is counted. */
 static void commit(struct flow *f, const struct course *to)
 {
 	struct pipe *pipes = f->flows->pipes;
-	double bytes = f->course.left - to->left, dropped = to->dropped - f->course.dropped;
+	double bytes = f->course.left - to->left;
 
 	f->unjudged += bytes;
 	pipe_carry(&pipes[f->data[0]], bytes);
 	pipe_carry(&pipes[f->data[1]], bytes);
-	if (dropped > 0) {
-		pipe_overflow(&pipes[f->data[f->share.bottleneck]], dropped);
-		f->uneven = 1;
-	}
+	note_drops(f, to->dropped - f->course.dropped);
 	f->course = *to;
 }
 
@@ -142,9 +159,12 @@ void flow_plan(struct flow *f)
 
 void flow_place(struct flow *f, const struct slice *slice)
 {
+	double before = f->course.dropped;
+
 	f->slice = *slice;
 	if (!f->placed && !f->flows->ideal)
 		course_burst(&f->course, slice, f->course.left + f->behind);
+	note_drops(f, f->course.dropped - before);
 	f->placed = true;
 	flow_plan(f);
 }
@@ -251,10 +271,11 @@ static void grow_split(struct flow *f)
 		.limit = s->limit,
 	};
 
+	r = tcp_dilate(r, s->dilation);
 	for (int i = 0; i < s->connections; i++) {
 		struct tcp_conn *conn = &f->conn[i];
 
-		if (conn->reduced_ns == r.now_ns)
+		if (conn->reduced_ns == c->at_ns)
 			continue;
 		r.acked = least(1, c->sent / c->window) * conn->cwnd;
 		tcp_grow(conn, s->kind, &r);
@@ -319,7 +340,7 @@ void flow_stall(struct flow *f)
 	struct world *w = f->flows->world;
 
 	flow_set_phase(f, STALLED);
-	world_set(w, &f->timeout, w->now_ns + ((flow_rtt_ns(f) + TCP_RTO_MIN_NS) << f->backoff));
+	world_set(w, &f->timeout, w->now_ns + (flow_timeout_ns(f) << f->backoff));
 	f->backoff += f->backoff < FLOW_BACKOFF_MAX;
 }
 
@@ -360,12 +381,13 @@ void flow_restart(struct flow *f)
 }
 
 /* Longer than a round trip ago. */
-static void after_pause(struct flow *f, int64_t idle_ns, int64_t rtt_ns)
+static void after_pause(struct flow *f, int64_t idle_ns)
 {
-	const int64_t times[] = {idle_ns, rtt_ns + TCP_RTO_MIN_NS};
+	const int64_t times[] = {idle_ns, flow_timeout_ns(f)};
+	const int64_t still_ns = (int64_t)((double)idle_ns * f->flows->config.scenario->dilation);
 
 	flow_turn(f);
-	each(f, pause, times);
+	each(f, pause, &still_ns);
 	if (f->flows->config.scenario->transport.slow_start_after_idle && idle_ns > times[1])
 		each(f, restart, times);
 	f->course.round_ns = f->course.full_ns = f->course.at_ns;
@@ -375,8 +397,8 @@ static void after_pause(struct flow *f, int64_t idle_ns, int64_t rtt_ns)
 static void begin_late(struct flow *f, int64_t rtt_ns)
 {
 	f->course.waiting = true;
-	f->course.resume_ns =
-		f->course.at_ns + BBR_START_NS + (int64_t)(BBR_START_RTT * (double)rtt_ns);
+	f->course.resume_ns = f->course.at_ns + tcp_own_ns(f, BBR_START_NS) +
+			      (int64_t)(BBR_START_RTT * (double)rtt_ns);
 }
 
 /* A window that filled the link is acknowledged at its rate, and so is its room. */
@@ -398,7 +420,7 @@ void flow_wake(struct flow *f)
 	}
 	f->course.at_ns = now;
 	f->course.train = 0;
-	if (f->last_ns >= 0 && now - f->last_ns > rtt + TCP_RTO_MIN_NS)
+	if (f->last_ns >= 0 && now - f->last_ns > flow_timeout_ns(f))
 		f->uneven = most(f->uneven, UNEVEN_PAUSED);
 	flow_draw_weight(f);
 	if (n->ideal || f->last_ns < 0) {
@@ -412,7 +434,7 @@ void flow_wake(struct flow *f)
 		f->course.waiting = f->course.sent >= f->course.window;
 		f->course.resume_ns = f->course.round_ns + rtt;
 	} else {
-		after_pause(f, now - f->last_ns, rtt);
+		after_pause(f, now - f->last_ns);
 	}
 	flow_set_phase(f, ACTIVE);
 }

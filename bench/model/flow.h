@@ -84,6 +84,7 @@ void flow_measure(struct flow *f); /* sets base_ns */
 int64_t flows_way_ns(const struct flows *n, int from, int to);
 /* What its acknowledgements take at least: the queues before them, but not before its data. */
 int64_t flow_rtt_ns(const struct flow *f);
+int64_t flow_timeout_ns(const struct flow *f); /* for a retransmission, the first */
 bool flow_path_down(const struct flow *f, int64_t at_ns);
 
 void flow_set_phase(struct flow *f, enum phase phase);

@@ -11,6 +11,8 @@
 
 #define USED_UP .75
 #define SAME 0.1 /* of a window: a smaller change leaves the shares as they are */
+#define BURST_RATE (5. / 8) /* at which a burst comes, bytes per ns; calibrated: docs/model.md */
+#define BURST_TIMES 6	    /* the link's rate, if that is more */
 
 /* Messages. */
 
@@ -187,7 +189,7 @@ static struct flow *make_flow(struct flows *n, int from, int to)
 static void send_signal(struct flow *f, struct parcel *parcel)
 {
 	struct flows *n = f->flows;
-	int64_t at_ns = n->world->now_ns, timeout = flow_rtt_ns(f) + TCP_RTO_MIN_NS;
+	int64_t at_ns = n->world->now_ns, timeout = flow_timeout_ns(f);
 
 	for (int i = 0; !n->ideal && i < 64 && flow_path_down(f, at_ns); i++) {
 		at_ns += timeout;
@@ -289,6 +291,27 @@ static bool loses(const struct flow *f)
 	return loss_possible(&pipes[f->data[0]].state) || loss_possible(&pipes[f->data[1]].state);
 }
 
+/*
+ * How much may come at once: it must find room in both links' queues, among others that begin now,
+ * and each link sends while it comes.
+ */
+static double burst_room(const struct flow *f)
+{
+	double room = INFINITY;
+
+	for (int side = 0; side < 2; side++) {
+		const struct pipe *p = &f->flows->pipes[f->data[side]];
+		double limit = pipe_queue_limit(p);
+		double own = limit * f->share.weight / p->weight;
+		double sent = least(p->capacity / BURST_RATE, 1. / BURST_TIMES);
+
+		if (p->n_fresh)
+			own = most(own, (limit - p->queued_bytes) / p->n_fresh);
+		room = least(room, own / (1 - sent));
+	}
+	return room;
+}
+
 static struct slice slice_of(const struct flow *f)
 {
 	const struct flows *n = f->flows;
@@ -301,11 +324,11 @@ static struct slice slice_of(const struct flow *f)
 		.limit = n->window_limit,
 		.connections = n->connections,
 		.kind = n->kind,
+		.dilation = n->config.scenario->dilation,
+		.burst = burst_room(f),
 		.shared = shares(f),
 	};
 
-	s.burst = p->n_fresh ? most(s.room, (pipe_queue_limit(p) - p->queued_bytes) / p->n_fresh)
-			     : s.room;
 	if (!n->ideal)
 		s.steps = loses(f) || (s.shared && tcp_slow_start(&f->course.tcp));
 	return s;

@@ -10,7 +10,7 @@
 #include "bench/model/flows.h"
 
 #define DRAIN_MAX_NS (10 * NS_PER_S)
-#define RETRY_NS (250 * NS_PER_MS) /* between a live agent's attempts to connect */
+#define RETRY_NS (250 * NS_PER_MS) /* between a live agent's attempts to connect, not dilated */
 
 /* A fault's beginning or end. */
 struct action {
@@ -89,12 +89,13 @@ static int64_t until_met(void *user, int who, int peer, int newcomer)
 	int initiator = who > peer ? who : peer;
 	int64_t way = one_way_ns(m, other, newcomer), back = one_way_ns(m, newcomer, other);
 	int64_t rtt = way + back, now = m->world.now_ns, attempt = now;
+	int64_t retry = (int64_t)((double)RETRY_NS / m->scenario->dilation);
 
 	if (initiator != newcomer) {
-		attempt = m->crashed_ns[newcomer] + back + RETRY_NS;
+		attempt = m->crashed_ns[newcomer] + back + retry;
 		if (attempt + way < now)
-			attempt += (now - attempt - way + rtt + RETRY_NS - 1) / (rtt + RETRY_NS) *
-				   (rtt + RETRY_NS);
+			attempt += (now - attempt - way + rtt + retry - 1) / (rtt + retry) *
+				   (rtt + retry);
 	}
 	return attempt - now + 2 * rtt + (who == initiator ? 0 : rtt / 2);
 }

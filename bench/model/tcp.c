@@ -134,6 +134,22 @@ static void grow_bbr(struct tcp_conn *c, const struct tcp_round *r)
 		c->cwnd = BBR_LEAST;
 }
 
+static int64_t longer(int64_t ns, double k)
+{
+	return (int64_t)((double)ns * k);
+}
+
+struct tcp_round tcp_dilate(struct tcp_round r, double k)
+{
+	r.now_ns = longer(r.now_ns, k);
+	r.rtt_ns = longer(r.rtt_ns, k);
+	r.base_rtt_ns = longer(r.base_rtt_ns, k);
+	r.queued_ns = longer(r.queued_ns, k);
+	if (r.train_ns >= 0)
+		r.train_ns = longer(r.train_ns, k);
+	return r;
+}
+
 void tcp_grow(struct tcp_conn *c, enum tcp_kind kind, const struct tcp_round *r)
 {
 	if (kind == TCP_BBR)

@@ -13,6 +13,11 @@
 #define TCP_FIRST_WINDOW 10 /* segments; RFC 6928 */
 #define TCP_RTO_MIN_NS INT64_C(200000000)
 
+/*
+ * Times here are TCP's own: of the kernel's clock, which a dilated run does not slow. A time of the
+ * scenario is k times as long for TCP at dilation k (docs/fidelity.md).
+ */
+
 enum tcp_kind { TCP_RENO, TCP_CUBIC, TCP_BBR };
 
 struct tcp_conn {
@@ -40,9 +45,11 @@ struct tcp_round {
 
 void tcp_open(struct tcp_conn *c);
 bool tcp_slow_start(const struct tcp_conn *c);
+/* A round in the scenario's time as one in TCP's, at dilation k. */
+struct tcp_round tcp_dilate(struct tcp_round round, double k);
 /* All of a round was acknowledged and the window was in use: it grows. */
 void tcp_grow(struct tcp_conn *c, enum tcp_kind kind, const struct tcp_round *round);
-/* Segments of the last round were lost. */
+/* Segments of the last round were lost; both times on any one clock, always the same. */
 void tcp_lose(struct tcp_conn *c, enum tcp_kind kind, int64_t now_ns, int64_t rtt_ns);
 /* Everything was lost and a timeout told. */
 void tcp_timeout(struct tcp_conn *c, enum tcp_kind kind);

@@ -15,17 +15,18 @@
 #define WAITS 4.33
 #define TCP .1 /* what slow start and the answer add */
 
-static void waits(double *out, const char *outer, const char *target)
+static void waits_dilated(double *out, const char *outer, const char *target, int dilation)
 {
 	_free_ char *text =
 		memory_format("narrowlink: 1\n"
+			      "dilation: %d\n"
 			      "links: {wan: {rate: 1 Gbit/s, delay: 1 ms}}\n"
 			      "sites: {count: %d, link: wan}\n"
 			      "workload: {strategy: decoupled-diloco, parameters: 400 k, step: 1 s,"
 			      " outer: {period: 4, fragments: 4, overlap: 2, %s}}\n"
 			      "run: {steps: 16, warmup: 1}\n"
 			      "faults: [{kind: blackout, target: %s, at: 5500 ms, for: 6 s}]\n",
-			M, outer, target);
+			dilation, M, outer, target);
 	struct scenario_file *file = load_ok(text);
 	struct record *record = record_new();
 	struct record_case *c = record_add_case(record, "case");
@@ -38,6 +39,11 @@ static void waits(double *out, const char *outer, const char *target)
 			 c->participants[i].ledger_s[STATE_BARRIER_WAIT];
 	record_free(record);
 	scenario_file_free(file);
+}
+
+static void waits(double *out, const char *outer, const char *target)
+{
+	waits_dilated(out, outer, target, 1);
 }
 
 static void star_only_the_dark_site_waits(void **state)
@@ -77,6 +83,20 @@ static void who_skips_waits_for_nobody(void **state)
 		assert_near(s[i], 0, 0);
 }
 
+/*
+ * TCP's 200 ms are 100 of the scenario's in a run at dilation 2, and the round trip's 4 ms are 4:
+ * again after 104 ms and twice as long each time, the link carries after 63 times 104 ms, at 12.55
+ * s.
+ */
+static void timeouts_of_a_dilated_run(void **state)
+{
+	double s[M];
+
+	waits_dilated(s, "syncer: sharded", "site 2", 2);
+	for (int i = 0; i < M; i++)
+		assert_near(s[i], 4.55, TCP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -84,6 +104,7 @@ int main(void)
 		cmocka_unit_test(star_everybody_waits_for_the_syncer),
 		cmocka_unit_test(sharded_everybody_waits),
 		cmocka_unit_test(who_skips_waits_for_nobody),
+		cmocka_unit_test(timeouts_of_a_dilated_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

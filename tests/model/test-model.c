@@ -218,6 +218,40 @@ static void a_blackout_ends_with_a_timeout(void **state)
 	burst_free(&b);
 }
 
+/*
+ * Exchanges of 40 MB over 400 Mbit/s with a queue of 10 ms, after a pause each: the window that the
+ * last has left comes at once and finds no room for all of it. Slow start happens once; what bursts
+ * lose later is counted as well.
+ */
+static double dropped(int steps)
+{
+	_free_ char *text =
+		memory_format("narrowlink: 1\n"
+			      "links: {wan: {rate: 400 Mbit/s, delay: 25 ms, queue: 10 ms}}\n"
+			      "sites: {count: 4, link: wan}\n"
+			      "workload: {strategy: diloco, parameters: 40 M, step: 2 s, outer: "
+			      "{period: 1, bits: 8}}\n"
+			      "transport: {slow_start_after_idle: false}\n"
+			      "run: {steps: %d, warmup: 0}\n",
+			steps);
+	struct record_case *c;
+	struct record *r = run(text, &c);
+	double sum = 0;
+
+	for (size_t i = 0; i < c->n_wire; i++)
+		sum += c->wire[i].drop_queue;
+	record_free(r);
+	return sum;
+}
+
+static void what_a_burst_loses_is_counted(void **state)
+{
+	double few = dropped(2), many = dropped(16);
+
+	print_message("# dropped in 2 exchanges: %.0f, in 16: %.0f\n", few, many);
+	assert_true(many > 1.1 * few);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +263,7 @@ int main(void)
 		cmocka_unit_test(a_full_link_carries_its_rate),
 		cmocka_unit_test(two_ways_to_slow_a_link_down),
 		cmocka_unit_test(a_blackout_ends_with_a_timeout),
+		cmocka_unit_test(what_a_burst_loses_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

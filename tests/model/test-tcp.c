@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "bench/model/tcp.h"
 #include "tests/model/burst.h"
 #include "tests/test.h"
 
@@ -70,11 +71,43 @@ static void losses_slow_cubic_and_not_bbr(void **state)
 	assert_true(cubic > 5 * m->cubic);
 }
 
+/*
+ * Cubic after a loss at 100 segments (RFC 9438): W(t) = 100 - 0.4 (K - t)^3, K = cbrt(0.3 * 100 /
+ * 0.4) = 4.22 s, so 97 segments after 2.26 s; of TCP's clock, which at dilation 2 are 1.13 s of the
+ * scenario.
+ */
+static void cubic_is_back_sooner_in_a_dilated_run(void **state)
+{
+	for (int k = 1; k <= 2; k++) {
+		struct tcp_round r = {.rtt_ns = 100 * NS_PER_MS,
+			.base_rtt_ns = 100 * NS_PER_MS,
+			.train_ns = -1,
+			.rounds = 1,
+			.limit = 1e6};
+		struct tcp_conn c;
+
+		tcp_open(&c);
+		c.cwnd = 100;
+		tcp_lose(&c, TCP_CUBIC, 0, 0);
+		assert_near(c.cwnd, 70, .1);
+		while (c.cwnd < 97) {
+			struct tcp_round own;
+
+			r.now_ns += r.rtt_ns;
+			r.acked = c.cwnd;
+			own = tcp_dilate(r, k);
+			tcp_grow(&c, TCP_CUBIC, &own);
+		}
+		assert_near((double)r.now_ns / NS_PER_S, 2.26 / k, .15);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loss_free_transfers_take_what_was_measured),
 		cmocka_unit_test(losses_slow_cubic_and_not_bbr),
+		cmocka_unit_test(cubic_is_back_sooner_in_a_dilated_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
