@@ -29,6 +29,8 @@ struct seek_point {
 struct seek_check {
 	char *text, *verdict, *folder; /* of the run */
 	double value, model, packets;
+	double least, greatest; /* the model's, over seeds: how far one run may be from another */
+	double dilation;	/* of the run, and of TCP in the model */
 	bool agrees;
 };
 

@@ -60,6 +60,9 @@ static const struct field check_schema[] = {
 	MUST(seek_check, FIELD_NUMBER, value),
 	MUST(seek_check, FIELD_NUMBER, model),
 	MUST(seek_check, FIELD_NUMBER, packets),
+	FIELD(seek_check, FIELD_NUMBER, least),
+	FIELD(seek_check, FIELD_NUMBER, greatest),
+	FIELD(seek_check, FIELD_NUMBER, dilation),
 	FIELD(seek_check, FIELD_TEXT, verdict),
 	FIELD(seek_check, FIELD_TEXT, folder),
 	MUST(seek_check, FIELD_FLAG, agrees),
@@ -195,7 +198,7 @@ struct seek_check *seek_add_check(struct seek_record *seek, double value, const 
 	struct seek_check *c = append(&seek->checks, &seek->n_checks, sizeof *c);
 
 	c->value = value;
-	c->model = c->packets = NAN;
+	c->model = c->packets = c->least = c->greatest = c->dilation = NAN;
 	c->text = memory_string(text);
 	return c;
 }

@@ -126,14 +126,21 @@ static void print_checks(const struct seek_record *seek)
 	for (size_t i = 0; i < seek->n_checks; i++) {
 		const struct seek_check *c = &seek->checks[i];
 
-		printf("  %-16s model %-10s packets %-10s %s%s%s\n", c->text,
-			show_metric(seek->metric, c->model).text,
+		_free_ char *spread =
+			memory_format("(%s to %s)", show_metric(seek->metric, c->least).text,
+				show_metric(seek->metric, c->greatest).text);
+
+		printf("  %-16s model %-8s %-20s packets %-10s %s%s%s\n", c->text,
+			show_metric(seek->metric, c->model).text, spread,
 			show_metric(seek->metric, c->packets).text,
 			isnan(c->packets) ? "no result"
 			: c->agrees	  ? "agree"
 					  : "differ",
 			c->folder ? "  " : "", c->folder ? c->folder : "");
 	}
+	printf("in brackets: the model's with %d seeds; packets are one run each, and another\n"
+	       "may differ from it as much\n",
+		CONFIRM_SEEDS);
 }
 
 static void print_seek(const struct seek_record *seek, const char *dir)

@@ -123,7 +123,7 @@ static int spawn_run(const struct scenario_file *file, const struct run_options 
 }
 
 static int read_result(struct seek_check *check, const char *said, enum exit_status status,
-	const struct expectation *want, struct error *err)
+	const struct expectation *want, double *dilation, struct error *err)
 {
 	_free_ char *path = memory_format("%s/run.json", said);
 	struct record *record = NULL;
@@ -139,6 +139,7 @@ static int read_result(struct seek_check *check, const char *said, enum exit_sta
 		return r;
 	check->verdict = memory_string(record->cases[0]->verdict);
 	check->packets = metric_value(record->cases[0], want->metric);
+	*dilation = record->dilation;
 	if (status != STATUS_HOLDS && status != STATUS_FAILED)
 		r = error_set(err, -EIO, STATUS_INVALID, "the run at %s has no verdict: %s",
 			check->text, record->cases[0]->because ? record->cases[0]->because : "");
@@ -146,15 +147,34 @@ static int read_result(struct seek_check *check, const char *said, enum exit_sta
 	return r;
 }
 
-static int model_value(const struct scenario_file *file, const struct seek_options *options,
-	double *out, struct error *err)
+static int model_value(double *out, const struct scenario *s, const struct seek_options *options,
+	struct error *err)
 {
 	struct record *record = record_new();
 	struct record_case *c = record_add_case(record, "");
-	int r = options->engine(c, file->cases[0], NULL, 0, err);
+	int r = options->engine(c, s, NULL, 0, err);
 
 	*out = metric_value(c, options->want.metric);
 	record_free(record);
+	return r;
+}
+
+int confirm_model(struct seek_check *check, struct scenario *s, double dilation,
+	const struct seek_options *options, struct error *err)
+{
+	double got;
+	int r = 0;
+
+	s->dilation = check->dilation = dilation;
+	s->dilation_auto = false;
+	for (int i = 0; !r && i < CONFIRM_SEEDS; i++) {
+		r = model_value(&got, s, options, err);
+		s->job.seed = ++s->seed;
+		if (i == 0)
+			check->model = check->least = check->greatest = got;
+		check->least = fmin(check->least, got);
+		check->greatest = fmax(check->greatest, got);
+	}
 	return r;
 }
 
@@ -165,6 +185,7 @@ static int check_value(struct seek_record *seek, const struct numeric *n, double
 	struct run_options run = {.engine = confirm->engine, .quiet = confirm->quiet};
 	struct scenario_file *file = NULL;
 	enum exit_status status = STATUS_HOLDS;
+	double dilation = 1;
 	char text[64], exact[64], said[2100];
 	struct seek_check *check;
 	_free_ char *item = NULL;
@@ -176,11 +197,11 @@ static int check_value(struct seek_record *seek, const struct numeric *n, double
 	check = seek_add_check(seek, value, numeric_format(text, sizeof text, n, value, false));
 	item = memory_format("%s=%s", n->key, numeric_format(exact, sizeof exact, n, value, true));
 	run.argv = run_arguments(source, confirm->file, item, &run.argc);
-	r = model_value(file, options, &check->model, err);
+	r = spawn_run(file, &run, said, sizeof said, &status, err);
 	if (!r)
-		r = spawn_run(file, &run, said, sizeof said, &status, err);
+		r = read_result(check, said, status, &options->want, &dilation, err);
 	if (!r)
-		r = read_result(check, said, status, &options->want, err);
+		r = confirm_model(check, file->cases[0], dilation, options, err);
 	check->agrees = !r && confirm_agrees(seek->metric, check->model, check->packets);
 	for (int i = 0; i < run.argc; i++)
 		free(run.argv[i]);

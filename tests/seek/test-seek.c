@@ -226,6 +226,36 @@ static void test_agrees(void **state)
 	assert_false(confirm_agrees("useful_work", NAN, .9));
 }
 
+/* As much useful work as its seed says, and a point less for each further dilation. */
+static int by_seed(struct record_case *c, const struct scenario *s, struct folder *folder,
+	size_t index, struct error *err)
+{
+	c->useful_work = .5 + .01 * (double)(s->seed % 3) - .1 * (s->dilation - 1);
+	return s->job.seed == s->seed ? 0 : error_set(err, -5, STATUS_MACHINE, "two seeds");
+}
+
+/* Seeds 7 to 11 are 1, 2, 0, 1, 2 of three. */
+static void test_spread(void **state)
+{
+	struct seek_check check = {0};
+	struct seek_options o = {.engine = by_seed};
+	struct scenario_file *file = NULL;
+	struct error err = {0};
+
+	assert_int_equal(expectation_parse(&o.want, "useful_work >= 90 %", &err), 0);
+	assert_int_equal(scenario_load_text(&file, "t.yaml", text, sizeof text - 1,
+				 (const char *const[]){"seed=7", "dilation=auto"}, 2, &err),
+		0);
+	assert_int_equal(confirm_model(&check, file->cases[0], 2, &o, &err), 0);
+	assert_near(check.model, .41, 1e-12);
+	assert_near(check.least, .40, 1e-12);
+	assert_near(check.greatest, .42, 1e-12);
+	assert_near(check.dilation, 2, 0);
+	o.engine = breaks;
+	assert_int_equal(confirm_model(&check, file->cases[0], 2, &o, &err), -5);
+	scenario_file_free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +270,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_matrix),
 		cmocka_unit_test(test_agrees),
+		cmocka_unit_test(test_spread),
 	};
 
 	return cmocka_run_group_tests_name("seek", tests, NULL, NULL);
