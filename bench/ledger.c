@@ -21,10 +21,13 @@ static double unsettled(const struct ledger *l)
 	return left > 0 ? left : 0;
 }
 
-void ledger_start(struct ledger *l, int64_t at_ns, enum state state)
+void ledger_start(struct ledger *l, int64_t at_ns, enum state state, double settles)
 {
-	*l = (struct ledger){
-		.state = state, .since_ns = at_ns, .from_ns = at_ns, .until_ns = at_ns};
+	*l = (struct ledger){.state = state,
+		.since_ns = at_ns,
+		.from_ns = at_ns,
+		.until_ns = at_ns,
+		.settles = settles};
 }
 
 void ledger_state(struct ledger *l, int64_t at_ns, enum state state)
@@ -49,6 +52,7 @@ static void begin_window(struct ledger *l, int64_t first_step)
 		.until_ns = l->since_ns,
 		.struck = l->struck,
 		.first_step = first_step,
+		.settles = l->settles,
 	};
 }
 
@@ -138,9 +142,14 @@ double ledger_steps_pending(const struct ledger *l)
 	return unsettled(l);
 }
 
+double ledger_steps_overdue(const struct ledger *l)
+{
+	return fmax(0, unsettled(l) - l->settles);
+}
+
 double ledger_steps_counted(const struct ledger *l)
 {
-	return l->steps_useful + (l->exchanges ? unsettled(l) : 0);
+	return l->steps_useful + (l->exchanges ? fmin(unsettled(l), l->settles) : 0);
 }
 
 void ledger_totals(const struct ledger *const *ledgers, const int64_t *mean_step_ns,
@@ -161,6 +170,7 @@ void ledger_totals(const struct ledger *const *ledgers, const int64_t *mean_step
 		t.useful_steps += l->steps_useful;
 		t.lost_steps += l->steps_lost;
 		t.pending_steps += unsettled(l);
+		t.overdue_steps += ledger_steps_overdue(l);
 	}
 	t.useful_work = wall > 0 ? useful / wall : NAN;
 	t.compute_utilisation = compute + exposed > 0 ? compute / (compute + exposed) : NAN;

@@ -8,8 +8,9 @@
  * Steps are counted in step-equivalents: a merge of one of P fragments makes 1/P of the steps
  * since that fragment's last merge useful. What was completed and neither merged nor lost when
  * the run ended is pending: it counts as useful if this participant's exchanges work at all
- * (at least one finished), otherwise as nothing. A crash turns what was pending into lost, and a
- * rollback to a step turns what counted as useful beyond that step into lost.
+ * (at least one finished), and no more of it than can be on its way when all goes well: what is
+ * older is overdue, and like the rest counts as nothing. A crash turns what was pending into lost,
+ * and a rollback to a step turns what counted as useful beyond that step into lost.
  *
  * The measured window begins with REPORT_MEASURE, whose `a` is the first step that counts (the
  * warm-up's length): earlier steps do not, even if a rollback makes them be computed again.
@@ -38,10 +39,12 @@ struct ledger {
 	enum state from_state;	    /* as the window begins */
 	int64_t first_step;	    /* the first that counts */
 	double steps_completed, steps_useful, steps_lost; /* in the window */
-	uint64_t exchanges;				  /* finished in the measured window */
+	double settles; /* steps within which they are merged or checkpointed when all goes well */
+	uint64_t exchanges; /* finished in the measured window */
 };
 
-void ledger_start(struct ledger *l, int64_t at_ns, enum state state);
+/* settles: the strategy's; INFINITY where nothing is ever overdue. */
+void ledger_start(struct ledger *l, int64_t at_ns, enum state state, double settles);
 /* From at_ns on. STATE_DOWN is entered by the runtime: a strategy that is down says nothing. */
 void ledger_state(struct ledger *l, int64_t at_ns, enum state state);
 void ledger_report(struct ledger *l, int64_t at_ns, const struct rt_report *report);
@@ -55,8 +58,9 @@ void ledger_join(struct ledger *l, int64_t at_ns, int64_t first_step, bool struc
 /* The window ends: at rt_done, or when the run does. Later states and reports change nothing. */
 void ledger_finish(struct ledger *l, int64_t at_ns);
 
-int64_t ledger_wall_ns(const struct ledger *l); /* sum of in_ns */
-double ledger_steps_pending(const struct ledger *l);
+int64_t ledger_wall_ns(const struct ledger *l);	     /* sum of in_ns */
+double ledger_steps_pending(const struct ledger *l); /* overdue ones among them */
+double ledger_steps_overdue(const struct ledger *l);
 double ledger_steps_counted(const struct ledger *l); /* useful, and pending where it counts */
 
 /*
@@ -66,7 +70,7 @@ double ledger_steps_counted(const struct ledger *l); /* useful, and pending wher
  */
 struct ledger_totals {
 	double useful_work, compute_utilisation, availability;
-	double useful_steps, lost_steps, pending_steps;
+	double useful_steps, lost_steps, pending_steps, overdue_steps;
 };
 void ledger_totals(const struct ledger *const *ledgers, const int64_t *mean_step_ns,
 	const double *accelerators, int n, struct ledger_totals *out);

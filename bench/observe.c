@@ -26,12 +26,15 @@ void participant_name(const struct scenario *s, int participant, char name[stati
 
 void observation_begin(struct observation *o)
 {
+	const struct job *job = &o->scenario->job;
+
 	for (int site = 0; site < o->scenario->n_sites; site++) {
 		for (int d = 0; d < DIRECTIONS; d++)
 			o->wire[site][d].peak_1s_bps = NAN;
 	}
-	for (int p = 0; p < job_participants(&o->scenario->job); p++)
-		ledger_start(&o->ledgers[p], 0, STATE_IDLE);
+	for (int p = 0; p < job_participants(job); p++)
+		ledger_start(
+			&o->ledgers[p], 0, STATE_IDLE, (double)o->scenario->strategy->settles(job));
 }
 
 void observation_release(struct observation *o)

@@ -217,6 +217,8 @@ struct strategy {
 	double (*factor)(const struct job *job);
 	/* steps between two exchanges of the same parameter (1 for data-parallel) */
 	int64_t (*period)(const struct job *job);
+	/* steps within which what was computed is merged or checkpointed when all goes well */
+	int64_t (*settles)(const struct job *job);
 	/* time of one exchange without contention, facts: collective formulas; alpha one way in ns,
 	   goodput in bit/s of payload */
 	int64_t (*exchange_bound_ns)(const struct job *job, int64_t alpha_ns, double goodput_bps);

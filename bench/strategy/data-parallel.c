@@ -197,6 +197,11 @@ static int64_t period(const struct job *job)
 	return 1;
 }
 
+static int64_t settles(const struct job *job)
+{
+	return job->checkpoint_steps > 0 ? job->checkpoint_steps : 1;
+}
+
 const struct strategy strategy_data_parallel = {
 	.name = "data-parallel",
 	.summary = "gradients all-reduced in a ring every step, overlapped with the backward pass",
@@ -206,5 +211,6 @@ const struct strategy strategy_data_parallel = {
 	.bytes_sent = backward_bytes_sent,
 	.factor = ring_job_factor,
 	.period = period,
+	.settles = settles,
 	.exchange_bound_ns = backward_bound_ns,
 };

@@ -84,5 +84,6 @@ const struct strategy strategy_decoupled_diloco = {
 	.bytes_sent = bytes_sent,
 	.factor = factor,
 	.period = outer_period,
+	.settles = outer_settles,
 	.exchange_bound_ns = bound_ns,
 };

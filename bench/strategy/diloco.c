@@ -169,5 +169,6 @@ const struct strategy strategy_diloco = {
 	.bytes_sent = backward_bytes_sent,
 	.factor = ring_job_factor,
 	.period = outer_period,
+	.settles = outer_period,
 	.exchange_bound_ns = backward_bound_ns,
 };

@@ -80,3 +80,9 @@ static inline int64_t outer_period(const struct job *job)
 {
 	return job->period;
 }
+
+/* A fragment goes every H steps and is merged tau steps later. */
+static inline int64_t outer_settles(const struct job *job)
+{
+	return job->period + job->overlap;
+}

@@ -286,5 +286,6 @@ const struct strategy strategy_streaming_diloco = {
 	.bytes_sent = bytes_sent,
 	.factor = ring_job_factor,
 	.period = outer_period,
+	.settles = outer_settles,
 	.exchange_bound_ns = bound_ns,
 };

@@ -14,7 +14,7 @@ static void states_sum_to_the_wall(void **state)
 {
 	struct ledger l;
 
-	ledger_start(&l, 100, STATE_COMPUTE);
+	ledger_start(&l, 100, STATE_COMPUTE, INFINITY);
 	ledger_state(&l, 150, STATE_EXPOSED_COMM);
 	tell(&l, 170, REPORT_MEASURE, 0, 0);
 	ledger_state(&l, 200, STATE_COMPUTE);
@@ -40,7 +40,7 @@ static void a_crash_loses_what_is_pending(void **state)
 {
 	struct ledger l;
 
-	ledger_start(&l, 0, STATE_COMPUTE);
+	ledger_start(&l, 0, STATE_COMPUTE, INFINITY);
 	for (int step = 0; step < 10; step++)
 		tell(&l, step + 1, REPORT_STEP, step, 0);
 	tell(&l, 10, REPORT_USEFUL, 0, 6.5);
@@ -60,7 +60,7 @@ static void a_rollback_takes_useful_steps_back(void **state)
 {
 	struct ledger l;
 
-	ledger_start(&l, 0, STATE_COMPUTE);
+	ledger_start(&l, 0, STATE_COMPUTE, INFINITY);
 	tell(&l, 1, REPORT_STEP, 0, 0);
 	tell(&l, 2, REPORT_STEP, 1, 0);
 	tell(&l, 2, REPORT_MEASURE, 2, 0);
@@ -83,7 +83,7 @@ static void a_run_within_its_warm_up_has_figures(void **state)
 {
 	struct ledger l;
 
-	ledger_start(&l, 0, STATE_COMPUTE);
+	ledger_start(&l, 0, STATE_COMPUTE, INFINITY);
 	ledger_state(&l, 40, STATE_EXPOSED_COMM);
 	ledger_finish(&l, 100);
 	assert_false(l.measuring);
@@ -100,7 +100,7 @@ static void totals_are_weighted_by_accelerators(void **state)
 	struct ledger_totals t;
 
 	/* a: 4 useful steps of 10 ns in 100 ns, 50 computing, 30 exposed, 20 down. */
-	ledger_start(&a, 0, STATE_COMPUTE);
+	ledger_start(&a, 0, STATE_COMPUTE, INFINITY);
 	for (int step = 0; step < 5; step++)
 		tell(&a, 10 * step + 10, REPORT_STEP, step, 0);
 	tell(&a, 50, REPORT_USEFUL, 0, 4);
@@ -108,7 +108,7 @@ static void totals_are_weighted_by_accelerators(void **state)
 	ledger_state(&a, 80, STATE_DOWN);
 	ledger_finish(&a, 100);
 	/* b: 8 useful and 2 pending steps of 5 ns in 100 ns, 50 computing, 50 exposed. */
-	ledger_start(&b, 0, STATE_COMPUTE);
+	ledger_start(&b, 0, STATE_COMPUTE, INFINITY);
 	for (int step = 0; step < 10; step++)
 		tell(&b, 5 * step + 5, REPORT_STEP, step, 0);
 	tell(&b, 50, REPORT_USEFUL, 0, 8);
@@ -123,9 +123,43 @@ static void totals_are_weighted_by_accelerators(void **state)
 	assert_near(t.useful_steps, 12, 0);
 	assert_near(t.lost_steps, 1, 0);
 	assert_near(t.pending_steps, 2, 0);
-	ledger_start(&a, 0, STATE_COMPUTE);
+	ledger_start(&a, 0, STATE_COMPUTE, INFINITY);
 	ledger_totals(both, step_ns, accelerators, 1, &t);
 	assert_true(isnan(t.useful_work) && isnan(t.compute_utilisation) && isnan(t.availability));
+}
+
+/*
+ * 40 steps, of which 1.5 were merged before nothing was any more: of the rest 6 may still be on
+ * their way, 32.5 are overdue. Without any exchange none counts; within the 6 all do.
+ */
+static void what_is_overdue_does_not_count(void **state)
+{
+	struct ledger l;
+
+	ledger_start(&l, 0, STATE_COMPUTE, 6);
+	for (int i = 0; i < 40; i++)
+		tell(&l, i, REPORT_STEP, i, 0);
+	assert_float_equal(ledger_steps_counted(&l), 0, 0);
+	tell(&l, 40, REPORT_EXCHANGE, 0, 0);
+	tell(&l, 40, REPORT_USEFUL, 0, 1.5);
+	assert_float_equal(ledger_steps_pending(&l), 38.5, 1e-12);
+	assert_float_equal(ledger_steps_overdue(&l), 32.5, 1e-12);
+	assert_float_equal(ledger_steps_counted(&l), 7.5, 1e-12);
+	tell(&l, 41, REPORT_USEFUL, 0, 34);
+	assert_float_equal(ledger_steps_overdue(&l), 0, 0);
+	assert_float_equal(ledger_steps_counted(&l), 40, 1e-12);
+}
+
+/* The window that begins later keeps what was told at the start. */
+static void overdue_in_the_window(void **state)
+{
+	struct ledger l;
+
+	ledger_start(&l, 0, STATE_COMPUTE, 2);
+	tell(&l, 5, REPORT_MEASURE, 3, 0);
+	for (int i = 0; i < 10; i++)
+		tell(&l, 6, REPORT_STEP, i, 0);
+	assert_float_equal(ledger_steps_overdue(&l), 5, 1e-12);
 }
 
 int main(void)
@@ -136,6 +170,8 @@ int main(void)
 		cmocka_unit_test(a_rollback_takes_useful_steps_back),
 		cmocka_unit_test(a_run_within_its_warm_up_has_figures),
 		cmocka_unit_test(totals_are_weighted_by_accelerators),
+		cmocka_unit_test(what_is_overdue_does_not_count),
+		cmocka_unit_test(overdue_in_the_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "tests/job/virtual.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -315,7 +316,7 @@ static void set_up(struct lines *l, const struct observer *observer)
 	for (int i = 0; i < PARTICIPANTS_MAX; i++)
 		l->out->done_ns[i] = l->out->last_step[i] = -1;
 	for (int i = 0; i < l->world.n; i++)
-		ledger_start(&l->out->ledger[i], 0, STATE_IDLE);
+		ledger_start(&l->out->ledger[i], 0, STATE_IDLE, INFINITY);
 }
 
 static void drop_piece(struct lines *l, struct piece *piece)

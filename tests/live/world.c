@@ -2,6 +2,7 @@
 #include "tests/live/world.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,7 +217,7 @@ void watch_begin(struct watch *w, const struct job *job)
 {
 	w->n = job_participants(job);
 	for (int i = 0; i < w->n; i++) {
-		ledger_start(&w->ledgers[i], 0, STATE_IDLE);
+		ledger_start(&w->ledgers[i], 0, STATE_IDLE, INFINITY);
 		w->done_at[i] = -1;
 		w->states[i] = STATE_IDLE;
 	}

@@ -2,6 +2,7 @@
  * The measured time of learners that a fault keeps from beginning with the others: counted from
  * when those began, to the nanosecond; and what the notes say of such faults.
  */
+#include <math.h>
 #include <string.h>
 
 #include "tests/run/played.h"
@@ -23,7 +24,7 @@ static struct fixture *four(void)
 		f->s.sites[i] = f->s.sites[0];
 		snprintf(f->s.sites[i].name, sizeof f->s.sites[i].name, "site-%d", i + 1);
 		f->links.links[i][UP] = f->links.links[i][DOWN] = f->wan.direction[UP];
-		ledger_start(&f->o.ledgers[i], 0, STATE_IDLE);
+		ledger_start(&f->o.ledgers[i], 0, STATE_IDLE, INFINITY);
 	}
 	f->in.simulated = true;
 	observe_links(&f->o, 0);
