@@ -210,6 +210,15 @@ static void not_recorded(struct record_case *c, const struct error *lost)
 	c->partial = true;
 }
 
+/* What a record says if nothing comes after it. */
+static void begin_case(struct record_case *c)
+{
+	cleanup_free(&c->because);
+	c->because =
+		memory_string("begun, and no result of it was recorded: the program was killed, "
+			      "or the disk was full");
+}
+
 static int run_cases(struct record *record, const struct scenario_file *file,
 	struct case_context *context, struct error *err)
 {
@@ -223,6 +232,8 @@ static int run_cases(struct record *record, const struct scenario_file *file,
 		const struct scenario *s = file->cases[i];
 		struct record_case *c = record->cases[i];
 
+		begin_case(c);
+		folder_flush(context->folder, record, &lost); /* it is tried again below */
 		context->index = i;
 		r = run_case(c, s, context, err);
 		if (err->status == STATUS_INVALID && r != -EINTR) {
@@ -243,13 +254,21 @@ static int run_cases(struct record *record, const struct scenario_file *file,
 	return r;
 }
 
-/* Charts need gnuplot; the numbers do not: without it the run stands and the log says so. */
-static int draw(const char *folder, const struct record *record, struct progress *progress,
-	struct error *err)
+/*
+ * Charts need gnuplot; the numbers do not: without it the run stands and the log says so. The
+ * report is there before the charts are, for whoever does not wait for them.
+ */
+int run_draw(const char *folder, const struct record *record, bool quiet, struct error *err)
 {
 	struct error chart_err = {0};
+	struct progress progress;
+	int r = report_write(folder, record, err);
 
-	progress_say(progress, "drawing charts");
+	if (r < 0)
+		return r;
+	progress_begin(&progress, stderr, quiet);
+	progress_say(&progress, "drawing charts");
+	progress_end(&progress);
 	if (chart_all(folder, record, &chart_err) < 0)
 		log_warn("%s", chart_err.text);
 	return report_write(folder, record, err);
@@ -347,12 +366,11 @@ static void warn_of_time(const struct scenario_file *file, const struct case_con
 	}
 }
 
-/* Signals are given back before charts are drawn: another Ctrl-C then ends the program. */
 static int run_and_record(struct record **out, char **path, const struct scenario_file *file,
 	const struct run_options *options, struct case_context *context, struct error *err)
 {
 	struct record *record;
-	int r, drawn;
+	int r;
 
 	r = choose_dilation(file, context, err);
 	if (r < 0)
@@ -367,11 +385,8 @@ static int run_and_record(struct record **out, char **path, const struct scenari
 	r = run_cases(record, file, context, err);
 	*path = memory_string(folder_path(context->folder));
 	folder_free(context->folder);
-	signals_give_back(context->signal_fd);
-	context->signal_fd = -1;
-	drawn = draw(*path, record, context->progress, err);
 	*out = record;
-	return r < 0 ? r : drawn;
+	return r;
 }
 
 int run_scenario(struct record **out, char **path, const struct scenario_file *file,

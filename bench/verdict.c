@@ -394,6 +394,24 @@ static void note_faults(
 		say_first(c, n_before, before, o->scenario, "ended before the measured time began");
 }
 
+static void note_pending(struct record_case *c, const struct ledger_totals *t)
+{
+	double pending = t->pending_steps - t->overdue_steps;
+
+	if (pending > 0)
+		record_note(c,
+			"%.0f %% of the useful steps were still to be merged or checkpointed when "
+			"the run ended",
+			100 * pending / (pending + t->useful_steps));
+	if (t->overdue_steps > 0)
+		record_note(c,
+			"%.0f %% of the computed steps were overdue when the run ended: not merged "
+			"or checkpointed within the time that takes when all goes well; they are "
+			"not counted as useful",
+			100 * t->overdue_steps /
+				(t->pending_steps + t->useful_steps + t->lost_steps));
+}
+
 static void add_notes(struct record_case *c, const struct observation *o,
 	const struct verdict_input *in, const struct ledger_totals *totals)
 {
@@ -401,12 +419,8 @@ static void add_notes(struct record_case *c, const struct observation *o,
 
 	if (o->n_exchanges == 0 && !in->not_begun)
 		record_note(c, "no exchange finished in the time: nothing was merged");
-	if (o->n_exchanges && totals->pending_steps > 0)
-		record_note(c,
-			"%.0f %% of the useful steps were still to be merged or checkpointed when "
-			"the run ended",
-			100 * totals->pending_steps /
-				(totals->pending_steps + totals->useful_steps));
+	if (o->n_exchanges)
+		note_pending(c, totals);
 	if (in->outcome->end == END_LIMIT)
 		record_note(c, "the run's limit of %s ended it before all steps were done",
 			quantity_format(
@@ -512,11 +526,25 @@ void verdict_expect(struct record_case *c, const struct scenario *s, const struc
 	c->verdict = memory_string(!s->n_expect ? "none" : all ? "holds" : "fails");
 }
 
+/* What fails in a run that was cut off may be the limit's doing. */
+static void blame_limit(struct record_case *c, const struct scenario *s)
+{
+	char limit[32];
+	char *text = memory_format("%s; run.limit ended the run at %s, before all steps were done",
+		c->because,
+		quantity_format(limit, sizeof limit, QUANTITY_TIME, s->limit_ns, false));
+
+	cleanup_free(&c->because);
+	c->because = text;
+}
+
 static void judge(struct record_case *c, const struct scenario *s, const struct verdict_input *in)
 {
 	bool partial = in->partial && !in->not_begun;
 
 	verdict_expect(c, s, in->plan);
+	if (in->outcome->end == END_LIMIT && !strcmp(c->verdict, "fails"))
+		blame_limit(c, s);
 	if (partial || !c->valid) {
 		cleanup_free(&c->verdict);
 		cleanup_free(&c->because);

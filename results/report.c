@@ -70,6 +70,19 @@ static bool exists(const char *folder, const char *stem, const char *end)
 	return !access(path, R_OK);
 }
 
+/* Why there is no picture; NULL: a chart that nobody misses. */
+static const char *why_undrawn(const char *folder, const char *stem, const char *empty)
+{
+	_free_ char *charts = memory_format("%s/charts", folder);
+
+	if (access(charts, F_OK))
+		return "not drawn yet; `narrowlink report` draws it.";
+	if (exists(folder, stem, "gp"))
+		return "not drawn, gnuplot was missing or failed; its data are in the run's charts "
+		       "folder.";
+	return empty;
+}
+
 /* The chart, or a sentence that says why there is none. */
 static void write_chart(FILE *out, const char *folder, const struct chart_kind *kind,
 	const struct record *r, size_t case_index)
@@ -80,15 +93,12 @@ static void write_chart(FILE *out, const char *folder, const struct chart_kind *
 	_free_ char *prefix = memory_format("%s-", stem), *name = describe(kind, r, c);
 
 	if (!exists(folder, stem, "svg")) {
-		bool undrawn = exists(folder, stem, "gp");
+		const char *why = why_undrawn(folder, stem, kind->empty);
 
-		if (!undrawn && !kind->empty)
+		if (!why)
 			return;
 		fprintf(out, "<p class=\"soft\">%s: ", kind->title);
-		html_text(out,
-			undrawn ? "not drawn, gnuplot was missing or failed; its data are in the "
-				  "run's charts folder."
-				: kind->empty);
+		html_text(out, why);
 		fputs("</p>\n", out);
 		return;
 	}

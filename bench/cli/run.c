@@ -103,7 +103,6 @@ static int print_file(const char *folder, const char *name, struct error *err)
 static void print_result(
 	const struct record *record, const char *folder, bool json, struct error *err)
 {
-	_free_ char *report = memory_format("%s/report.html", folder);
 	bool colour = terminal_colours(STDOUT_FILENO);
 
 	if (json) {
@@ -111,7 +110,19 @@ static void print_result(
 		return;
 	}
 	report_table(record, stdout, colour);
-	if (!access(report, F_OK))
+	fflush(stdout); /* charts take a while, and may be interrupted */
+}
+
+/* An error of the run stays the one that is told. */
+static void draw(const struct record *record, const char *folder, const struct arguments *a,
+	struct error *err)
+{
+	_free_ char *report = memory_format("%s/report.html", folder);
+	struct error undrawn = {0};
+
+	if (run_draw(folder, record, a->run.quiet, &undrawn) < 0 && err->status == STATUS_HOLDS)
+		*err = undrawn;
+	if (!a->json && record->n_cases && !access(report, F_OK))
 		printf("\nreport: %s\n", report);
 }
 
@@ -130,6 +141,8 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 	run_scenario(&record, &folder, file, &a.run, err);
 	if (record && record->n_cases)
 		print_result(record, folder, a.json, err);
+	if (record)
+		draw(record, folder, &a, err);
 	status = err->status != STATUS_HOLDS ? err->status : verdict_status(record);
 	record_free(record);
 	scenario_file_free(file);

@@ -220,7 +220,8 @@ static const struct key run_keys[] = {
 		.print = print_limit,
 		.otherwise = "three times the compute time of all steps, and 1 min",
 		.example = "2 min",
-		.help = "the run ends here whatever happens"},
+		.help = "the run ends here whatever happens; it counts from time zero, when all "
+			"have connected"},
 	{0},
 };
 

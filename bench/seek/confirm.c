@@ -64,6 +64,8 @@ child(const struct scenario_file *file, const struct run_options *run, int to)
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	run_scenario(&record, &folder, file, run, &err);
+	if (record)
+		run_draw(folder, record, run->quiet, &(struct error){0});
 	if (folder)
 		dprintf(to, "%s", folder);
 	else

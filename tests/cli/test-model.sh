@@ -122,4 +122,29 @@ small_file() {
 }
 check "a file beyond the limit: its name and the reason" small_file
 
+# A link that is dead for good: what is never merged is not useful, however much is computed.
+sed 's/grace: 0.5/grace: 0.5, late: skip/; s/steps: 12/steps: 60/' "$work/job.yaml" | grep -v '^faults' >"$work/dark.yaml"
+echo 'faults: [{kind: blackout, target: all, at: 2 s, for: 1000 s}]' >>"$work/dark.yaml"
+command=("$NARROWLINK" run -q "$work/dark.yaml" --engine model --out "$work/dark")
+check "steps that are overdue do not count" expect 1 'were overdue when the run ended' 'useful_work [12]?[0-9]\.. %'
+command=("$NARROWLINK" run -q "$work/job.yaml" --engine model --set 'run.limit=500 ms' --out "$work/cut")
+check "the limit is named in the reason" expect 1 'why: .*run.limit ended the run at 500 ms, before all steps were done'
+
+# The table and the report do not wait for charts: gnuplot here takes for ever.
+mkdir "$work/slow"
+printf '#!/bin/sh\nexec sleep 1000\n' >"$work/slow/gnuplot"
+chmod +x "$work/slow/gnuplot"
+not_waiting() {
+	PATH=$work/slow:$PATH "$NARROWLINK" run -q "$work/job.yaml" --engine model --out "$work/undrawn" >"$work/undrawn.out" &
+	local pid=$!
+	for _ in $(seq 100); do
+		[ -s "$work/undrawn/report.html" ] && grep -q useful "$work/undrawn.out" && break
+		sleep 0.1
+	done
+	kill -TERM $pid
+	wait $pid
+	has 'holds' "$work/undrawn.out" && has 'not drawn yet' "$work/undrawn/report.html"
+}
+check "table and report are there before the charts" not_waiting
+
 finish

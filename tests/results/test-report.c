@@ -120,6 +120,26 @@ static void test_whole(void **state)
 	}
 }
 
+/* As after drawing, when there was nothing to draw. */
+static void make_charts(const char *dir)
+{
+	_free_ char *charts = memory_format("%s/charts", dir);
+
+	assert_int_equal(mkdir(charts, 0777), 0);
+}
+
+static void test_before_the_charts(void **state)
+{
+	char *dir = scratch_new();
+	struct record *r = golden_record();
+	_free_ char *html = report_of(dir, r);
+
+	assert_non_null(strstr(html, "not drawn yet; `narrowlink report` draws it."));
+	assert_null(strstr(html, "The links were not sampled."));
+	record_free(r);
+	scratch_free(dir);
+}
+
 static void test_golden_numbers(void **state)
 {
 	static const char *const parts[] = {
@@ -148,8 +168,10 @@ static void test_golden_numbers(void **state)
 	};
 	char *dir = scratch_new();
 	struct record *r = golden_record();
-	_free_ char *html = report_of(dir, r);
+	_free_ char *html = NULL;
 
+	make_charts(dir);
+	html = report_of(dir, r);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		if (!strstr(html, parts[i]))
 			fail_msg("no %s", parts[i]);
@@ -261,6 +283,7 @@ static void test_unknown_everything(void **state)
 	r->kernel = memory_string("k");
 	r->machine = memory_string("m");
 	r->resolved = memory_string("");
+	make_charts(dir);
 	empty = report_of(dir, r);
 	assert_non_null(strstr(empty, "ended before its first case"));
 	record_add_participant(record_add_case(r, ""), "a", "learner", NULL);
@@ -419,6 +442,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_before_the_charts),
 		cmocka_unit_test(test_golden_numbers),
 		cmocka_unit_test(test_remarks),
 		cmocka_unit_test(test_markup_is_text),
