@@ -71,12 +71,22 @@ int64_t flow_timeout_ns(const struct flow *f)
 bool flow_path_down(const struct flow *f, int64_t at_ns)
 {
 	const struct pipe *pipes = f->flows->pipes;
+	bool ideal = f->flows->ideal; /* nobody waits for acknowledgements */
 
 	for (int side = 0; side < 2; side++)
 		if (pipe_is_down_at(&pipes[f->data[side]], at_ns) ||
-			pipe_is_down_at(&pipes[f->acks[side]], at_ns))
+			(!ideal && pipe_is_down_at(&pipes[f->acks[side]], at_ns)))
 			return true;
 	return false;
+}
+
+int64_t flow_path_up_ns(const struct flow *f, int64_t at_ns)
+{
+	const struct pipe *pipes = f->flows->pipes;
+
+	for (int side = 0; at_ns < TIME_NEVER && flow_path_down(f, at_ns); side = !side)
+		at_ns = pipe_up_at(&pipes[f->data[side]], at_ns);
+	return at_ns;
 }
 
 /* Who sends. */
@@ -338,8 +348,15 @@ struct flow *flow_new(struct flows *n, int from, int to)
 void flow_stall(struct flow *f)
 {
 	struct world *w = f->flows->world;
+	int64_t up_ns;
 
 	flow_set_phase(f, STALLED);
+	if (f->flows->ideal) {
+		up_ns = flow_path_up_ns(f, w->now_ns);
+		if (up_ns < TIME_NEVER)
+			world_set(w, &f->timeout, up_ns);
+		return;
+	}
 	world_set(w, &f->timeout, w->now_ns + (flow_timeout_ns(f) << f->backoff));
 	f->backoff += f->backoff < FLOW_BACKOFF_MAX;
 }
@@ -373,7 +390,8 @@ void flow_restart(struct flow *f)
 {
 	const int64_t kind = f->flows->kind;
 
-	each(f, time_out, &kind);
+	if (!f->flows->ideal)
+		each(f, time_out, &kind);
 	f->course.at_ns = f->course.round_ns = f->course.full_ns = f->flows->world->now_ns;
 	f->course.sent = 0;
 	f->course.waiting = false;
@@ -413,7 +431,8 @@ void flow_wake(struct flow *f)
 	struct flows *n = f->flows;
 	int64_t now = n->world->now_ns, rtt = flow_rtt_ns(f);
 
-	if (!n->ideal && flow_path_down(f, now)) {
+	flow_draw_weight(f);
+	if (flow_path_down(f, now)) {
 		f->backoff = 0;
 		flow_stall(f);
 		return;
@@ -422,7 +441,6 @@ void flow_wake(struct flow *f)
 	f->course.train = 0;
 	if (f->last_ns >= 0 && now - f->last_ns > flow_timeout_ns(f))
 		f->uneven = most(f->uneven, UNEVEN_PAUSED);
-	flow_draw_weight(f);
 	if (n->ideal || f->last_ns < 0) {
 		f->course.round_ns = f->course.full_ns = now;
 		f->course.sent = 0;

@@ -86,6 +86,8 @@ int64_t flows_way_ns(const struct flows *n, int from, int to);
 int64_t flow_rtt_ns(const struct flow *f);
 int64_t flow_timeout_ns(const struct flow *f); /* for a retransmission, the first */
 bool flow_path_down(const struct flow *f, int64_t at_ns);
+/* In ideal mode: when what is sent passes, from at_ns on; TIME_NEVER: never again. */
+int64_t flow_path_up_ns(const struct flow *f, int64_t at_ns);
 
 void flow_set_phase(struct flow *f, enum phase phase);
 /* All its connections begin anew, cold. */

@@ -9,8 +9,9 @@
 #include "bench/live/stripe.h"
 #include "bench/model/flow.h"
 
+#define FOREVER_NS (TIME_NEVER / 4) /* no run lasts so long, and a delay may be added */
 #define USED_UP .75
-#define SAME 0.1 /* of a window: a smaller change leaves the shares as they are */
+#define SAME 0.1	    /* of a window: a smaller change leaves the shares as they are */
 #define BURST_RATE (5. / 8) /* at which a burst comes, bytes per ns; calibrated: docs/model.md */
 #define BURST_TIMES 6	    /* the link's rate, if that is more */
 
@@ -191,10 +192,13 @@ static void send_signal(struct flow *f, struct parcel *parcel)
 	struct flows *n = f->flows;
 	int64_t at_ns = n->world->now_ns, timeout = flow_timeout_ns(f);
 
-	for (int i = 0; !n->ideal && i < 64 && flow_path_down(f, at_ns); i++) {
+	if (n->ideal)
+		at_ns = flow_path_up_ns(f, at_ns);
+	for (int i = 0; i < 64 && flow_path_down(f, at_ns); i++) {
 		at_ns += timeout;
 		timeout *= i < FLOW_BACKOFF_MAX ? 2 : 1;
 	}
+	at_ns = at_ns < FOREVER_NS ? at_ns : FOREVER_NS;
 	at_ns += flows_one_way_ns(n, flows_site_of(n, f->from), flows_site_of(n, f->to));
 	if (at_ns < f->signal_ns)
 		at_ns = f->signal_ns;
@@ -442,7 +446,7 @@ static void pipe_changes(struct world_event *event)
 		flow_measure(n->made[i]);
 	if (until_ns != TIME_NEVER)
 		world_set(n->world, &p->change, until_ns);
-	for (size_t i = 0; p->state.down && !was_down && !n->ideal && i < n->n_made; i++) {
+	for (size_t i = 0; p->state.down && !was_down && i < n->n_made; i++) {
 		struct flow *f = n->made[i];
 
 		if (!crosses(f, number) || f->phase != ACTIVE)

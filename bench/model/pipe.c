@@ -47,11 +47,20 @@ int64_t pipe_delay_ns(const struct pipe *p)
 
 bool pipe_is_down_at(const struct pipe *p, int64_t at_ns)
 {
+	return pipe_up_at(p, at_ns) > at_ns;
+}
+
+int64_t pipe_up_at(const struct pipe *p, int64_t at_ns)
+{
 	struct link_state state;
 	int64_t until_ns;
 
-	link_at(p->profile, p->which, at_ns, &state, &until_ns);
-	return state.down;
+	for (; at_ns < TIME_NEVER; at_ns = until_ns) {
+		link_at(p->profile, p->which, at_ns, &state, &until_ns);
+		if (!state.down)
+			break;
+	}
+	return at_ns;
 }
 
 void pipe_carry(struct pipe *p, double payload_bytes)

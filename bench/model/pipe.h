@@ -40,8 +40,10 @@ double pipe_queue_limit(const struct pipe *p);
 int64_t pipe_queue_ns(const struct pipe *p);
 /* One way for payload: many packets with jitter, order preserved, are as late as the latest. */
 int64_t pipe_delay_ns(const struct pipe *p);
-/* When a segment that fails at at_ns would get through: at_ns itself unless the link is down. */
 bool pipe_is_down_at(const struct pipe *p, int64_t at_ns);
+/* When a segment that fails at at_ns would get through: at_ns itself unless the link is down;
+ * TIME_NEVER where it stays so. */
+int64_t pipe_up_at(const struct pipe *p, int64_t at_ns);
 
 /* Payload was put on the wire. */
 void pipe_carry(struct pipe *p, double payload_bytes);

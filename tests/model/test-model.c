@@ -200,6 +200,52 @@ static void two_ways_to_slow_a_link_down(void **state)
 	burst_free(&b);
 }
 
+/* 8.01 s of a transfer, and what the link is down: nobody waits for a timeout. */
+static void an_ideal_link_is_down_as_long_as_it_is(void **state)
+{
+	static const char text[] = "narrowlink: 1\n"
+				   "links: {wan: {rate: 100 Mbit/s, delay: 5 ms%s}}\n"
+				   "sites: {count: 2, link: wan}\n"
+				   "workload: {strategy: diloco, parameters: 100 M, step: 1 s}\n"
+				   "transport: {tcp: ideal}\n"
+				   "run: {limit: 1 h}\n"
+				   "%s";
+	static const struct {
+		const char *link, *faults;
+		double takes_s;
+	} cases[] = {
+		{"", "faults: [{kind: blackout, target: site 1, at: 2 s, for: 2 s}]\n", 10.01},
+		{"", "faults: [{kind: blackout, target: site 2, at: 0 s, for: 3 s}]\n", 11.01},
+		/* 1 s, then 1.5 s of every 2: the last of 8 s ends at 10.5 s */
+		{", outages: [{first: 1 s, every: 2 s, for: 500 ms}]", "", 10.51},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		_free_ char *whole = memory_format(text, cases[i].link, cases[i].faults);
+		struct burst b = burst_load(whole);
+
+		assert_near(burst_run(&b, NULL), cases[i].takes_s, 1e-6);
+		burst_free(&b);
+	}
+}
+
+/* Over TCP too a message may be the first of its flow, and meet a link that is down. */
+static void the_first_message_in_a_blackout(void **state)
+{
+	struct burst b =
+		burst_load("narrowlink: 1\n"
+			   "links: {wan: {rate: 100 Mbit/s, delay: 2500 us, queue: 1 s}}\n"
+			   "sites: {count: 2, link: wan}\n"
+			   "workload: {strategy: diloco, parameters: 50 M, step: 1 s}\n"
+			   "run: {limit: 1 h}\n"
+			   "faults: [{kind: blackout, target: site 2, at: 0 s, for: 2 s}]\n");
+	double s = burst_run(&b, NULL);
+
+	/* again after 0.21, 0.63, 1.47 and 3.15 s, then at least 4 s of bytes */
+	assert_true(s > 3.15 + 4 && s < 3.15 + 5);
+	burst_free(&b);
+}
+
 /* The first timeout after its end: 210 ms, doubled: 0.21, 0.63, 1.47, 3.15 s after it began. */
 static void a_blackout_ends_with_a_timeout(void **state)
 {
@@ -262,6 +308,8 @@ int main(void)
 		cmocka_unit_test(the_same_again),
 		cmocka_unit_test(a_full_link_carries_its_rate),
 		cmocka_unit_test(two_ways_to_slow_a_link_down),
+		cmocka_unit_test(an_ideal_link_is_down_as_long_as_it_is),
+		cmocka_unit_test(the_first_message_in_a_blackout),
 		cmocka_unit_test(a_blackout_ends_with_a_timeout),
 		cmocka_unit_test(what_a_burst_loses_is_counted),
 	};
