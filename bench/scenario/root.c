@@ -260,7 +260,8 @@ const struct key root_keys[] = {
 		.fallback = "1",
 		.example = "4",
 		.help = "everything runs so many times slower; results are in the scenario's time; "
-			"auto: the least that this machine can carry"},
+			"auto: the least that this machine can carry; the model takes a number for "
+			"what it does to TCP's own timers"},
 	{.name = "links",
 		.kind = KEY_CUSTOM,
 		.use = USE_SITES,
