@@ -375,3 +375,12 @@ void observation_totals(const struct observation *o, int64_t at_ns, struct ledge
 	}
 	ledger_totals(ledgers, step_ns, accelerators, s->job.n_learners, out);
 }
+
+bool observation_measured(const struct observation *o)
+{
+	for (int p = 0; p < o->scenario->job.n_learners; p++) {
+		if (o->ledgers[p].measuring)
+			return true;
+	}
+	return false;
+}

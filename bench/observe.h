@@ -78,6 +78,8 @@ void observation_end(struct observation *o, int64_t at_ns);
 
 /* Totals over the learners, as if the run ended at at_ns. */
 void observation_totals(const struct observation *o, int64_t at_ns, struct ledger_totals *out);
+/* Whether any learner has come out of its warm-up. */
+bool observation_measured(const struct observation *o);
 
 /*
  * When the last learner has done its steps, if each goes on at the pace of its measured ones so
