@@ -270,11 +270,7 @@ int capture_start(struct capture **out, const struct topology *t, const struct c
 
 void capture_zero(struct capture *c, int64_t t0_ns)
 {
-	struct timespec real;
-
-	clock_gettime(CLOCK_REALTIME, &real);
-	atomic_store(&c->shared->zero_ns,
-		real.tv_sec * NS_PER_S + real.tv_nsec + (t0_ns - clock_now_ns()));
+	atomic_store(&c->shared->zero_ns, t0_ns + clock_real_ahead_ns());
 }
 
 int capture_finish(struct capture *c, struct error *err)
