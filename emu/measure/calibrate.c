@@ -113,7 +113,7 @@ static void judge_way(struct work *w, int way, bool back, const struct probes *p
 	probes_summary(p->times, p->spec.n, back ? WAY_BACK : WAY_THERE, 0, INT64_MAX, &s);
 	*(back ? &w->idle_back_s[way] : &w->idle_there_s[way]) = s.p50_s;
 	check_delay(add(w), &x, &s);
-	check_loss(add(w), &x, &s);
+	check_loss(add(w), &x, &s, p->dropped[back ? WAY_BACK : WAY_THERE]);
 	if (x.path->loss > 0)
 		check_burst(add(w), &x, &s);
 	check_reorder(add(w), &x, &s);
@@ -272,6 +272,19 @@ static bool udp_can(const struct work *w, int way, const struct path *p)
 	       fill_ns(w, way, p) <= w->setup->effort->settle_most_ns;
 }
 
+/* Without an end in time there is one figure less: others may be had. */
+static int pass_over(struct work *w, const struct check_context *x, enum check_kind kind, int r)
+{
+	if (r != -ETIMEDOUT)
+		return r;
+	check_unknown(add(w), x, kind,
+		"%s: this machine is too slow, or the link carries next to nothing; try --dilation "
+		"%.0f",
+		w->err->text, ceil(2 * x->dilation));
+	*w->err = (struct error){0};
+	return 0;
+}
+
 static int measure_udp(struct work *w, int way, bool back)
 {
 	struct check_context x = context(w, way, back);
@@ -287,7 +300,7 @@ static int measure_udp(struct work *w, int way, bool back)
 				  (LINK_MTU + x.path->overhead_bytes));
 	r = run_flow(w, way, &x, &spec, &result, &watch);
 	if (r < 0)
-		return r;
+		return pass_over(w, &x, CHECK_RATE_UDP, r);
 	check_rate_udp(&rate, &x, &spec, &result, &watch);
 	*add(w) = rate;
 	if (rate.result == CHECK_UNKNOWN)
@@ -345,7 +358,7 @@ static int measure_tcp(struct work *w, int way, bool back)
 	}
 	r = run_flow(w, way, &x, &spec, &result, &watch);
 	if (r < 0)
-		return r;
+		return pass_over(w, &x, mathis ? CHECK_MATHIS : CHECK_RATE_TCP, r);
 	if (mathis)
 		check_mathis(add(w), &x, &result, &watch, result.seconds);
 	else if (x.path->loss > 0)
@@ -370,7 +383,7 @@ static int measure_queue_by_tcp(struct work *w, int way, bool back)
 	spec.measure_ns = slow_start_ns(w, way, x.path);
 	r = run_flow(w, way, &x, &spec, &result, &watch);
 	if (r < 0)
-		return r;
+		return pass_over(w, &x, CHECK_QUEUE, r);
 	if (result.retransmits > 0)
 		check_queue(add(w), &x, watch.filled.max_s - watch.idle_s);
 	else

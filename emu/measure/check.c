@@ -102,10 +102,16 @@ static void delay(struct check *c, const struct check_context *x, const struct p
 	c->got = s->p50_s / k;
 	c->min = s->min_s / k;
 	c->p99 = s->p99_s / k;
-	if (isnan(c->got))
+	if (isnan(c->got)) {
 		unknown(c, "none of %.0f probes came back", c->n);
-	else
-		within(c, want_s - slack, want_s + slack);
+		return;
+	}
+	within(c, want_s - slack, want_s + slack);
+	if (c->got > c->high && c->got <= c->high + s->late_p50_s / k)
+		unknown(c,
+			"%+.3g ms, but this machine's timers are late: the probes themselves were sent "
+			"%.3g ms after their time",
+			1e3 * (c->got - want_s), 1e3 * s->late_p50_s / k);
 }
 
 static double scenario_s(const struct check_context *x, int64_t ns)
@@ -129,7 +135,8 @@ void check_rtt(struct check *c, const struct check_context *x, const struct prob
 	delay(c, x, s, want, scenario_s(x, x->path->jitter_ns + x->back->jitter_ns));
 }
 
-void check_loss(struct check *c, const struct check_context *x, const struct probe_summary *s)
+void check_loss(struct check *c, const struct check_context *x, const struct probe_summary *s,
+	uint64_t dropped)
 {
 	double share = (1 - x->path->correlation) / (1 + x->path->correlation), p = x->path->loss;
 	double independent = (double)s->sent * share, low, high;
@@ -146,6 +153,11 @@ void check_loss(struct check *c, const struct check_context *x, const struct pro
 	stats_wilson(k, n, Z99, &c->low, &c->high);
 	stats_wilson(k, n, Z9999, &low, &high);
 	c->result = p >= low && p <= high ? CHECK_HOLDS : CHECK_OFF;
+	if (c->result == CHECK_OFF && c->got > p && dropped > 0)
+		unknown(c,
+			"%.0f of %.0f probes were lost, but the measuring process dropped %.0f: this "
+			"machine is too slow",
+			(double)s->lost, c->n, (double)dropped);
 }
 
 void check_burst(struct check *c, const struct check_context *x, const struct probe_summary *s)
@@ -201,6 +213,20 @@ static bool queue_stood(const struct check_context *x, const struct flow_watch *
 	return w->filled.min_s - w->idle_s > 2 * packet_s + DELAY_SLACK_S;
 }
 
+/* A process that stood still for a while counted what came meanwhile at another time. */
+static void stood_still(
+	struct check *c, const struct check_context *x, double seconds, const struct flow_watch *w)
+{
+	double still_s = w->filled.late_max_s;
+
+	if (c->result != CHECK_OFF ||
+		!(fabs(c->got - c->want) <= (RATE_SHARE + still_s / seconds) * c->want))
+		return;
+	unknown(c,
+		"processes of this machine stood still for up to %.0f of %.0f ms; try --dilation %.0f",
+		1e3 * still_s, 1e3 * seconds, ceil(2 * x->dilation));
+}
+
 void check_rate_udp(struct check *c, const struct check_context *x, const struct flow_spec *spec,
 	const struct flow_result *r, const struct flow_watch *w)
 {
@@ -225,6 +251,8 @@ void check_rate_udp(struct check *c, const struct check_context *x, const struct
 			r->sent_bps / 1e6, (double)spec->rate_bps / 1e6, ceil(2 * x->dilation));
 	else if (c->got < c->low && !queue_stood(x, w)) /* it paused, and caught up later */
 		slower(c, x, w);
+	else
+		stood_still(c, x, r->seconds, w);
 }
 
 void check_rate_tcp(struct check *c, const struct check_context *x, const struct flow_result *r,
@@ -240,6 +268,8 @@ void check_rate_tcp(struct check *c, const struct check_context *x, const struct
 			r->retransmits);
 	else if (c->got < c->low && !queue_stood(x, w))
 		slower(c, x, w);
+	else
+		stood_still(c, x, r->seconds, w);
 }
 
 void check_mathis(struct check *c, const struct check_context *x, const struct flow_result *r,

@@ -50,10 +50,15 @@ struct check_context {
  * do to a median. Loss has its 99 % Wilson interval; where losses hang together the number of
  * independent probes is less (n (1 - c) / (1 + c)). It is off outside its 99.99 % interval: there
  * are many checks in a run, and one in a hundred would be off by chance.
+ *
+ * What this machine adds is not the link's: a delay is not judged that is longer by no more than
+ * probes were sent late (the median of both), nor a loss that a socket without room for
+ * `dropped` datagrams explains.
  */
 void check_delay(struct check *c, const struct check_context *x, const struct probe_summary *s);
 void check_rtt(struct check *c, const struct check_context *x, const struct probe_summary *s);
-void check_loss(struct check *c, const struct check_context *x, const struct probe_summary *s);
+void check_loss(struct check *c, const struct check_context *x, const struct probe_summary *s,
+	uint64_t dropped);
 void check_burst(struct check *c, const struct check_context *x, const struct probe_summary *s);
 void check_reorder(struct check *c, const struct check_context *x, const struct probe_summary *s);
 
@@ -69,7 +74,9 @@ struct flow_watch {
 /*
  * Rates hold within 1 %, the queue within 5 % or two full packets and 0.5 ms of real time. A rate
  * is only judged when it was the link that limited it: datagrams were sent at more than the rate,
- * or a queue stood before the link all the time.
+ * or a queue stood before the link all the time. A process that does not run counts afterwards
+ * what came before: a rate is not judged that differs by no more than the probes beside it
+ * were late at most, as a share of the time.
  */
 void check_rate_udp(struct check *c, const struct check_context *x, const struct flow_spec *spec,
 	const struct flow_result *r, const struct flow_watch *w);

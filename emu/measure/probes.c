@@ -15,6 +15,8 @@
 #include "base/stats.h"
 
 #define SOCKET_BUFFER (8 << 20) /* two seconds of probes while a process does not run */
+#define STRAGGLERS_NS (3 * NS_PER_S)
+#define WAYS 2
 
 struct message {
 	uint32_t number;
@@ -42,7 +44,8 @@ static int open_socket(struct probes *p, bool here)
 	const int one = 1, size = SOCKET_BUFFER;
 
 	p->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (p->fd < 0 || setsockopt(p->fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one) < 0)
+	if (p->fd < 0 || setsockopt(p->fd, SOL_SOCKET, SO_TIMESTAMPNS, &one, sizeof one) < 0 ||
+		setsockopt(p->fd, SOL_SOCKET, SO_RXQ_OVFL, &one, sizeof one) < 0)
 		return -errno;
 	if (setsockopt(p->fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
 		setsockopt(p->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
@@ -61,8 +64,25 @@ static int prepare_sender(void *probes)
 	return open_socket(probes, true);
 }
 
-/* The number of a probe that has arrived and the kernel's time of it; -EAGAIN: none has. */
-static int take(struct probes *p, struct message *m, int64_t *at_ns, struct sockaddr_in *from)
+/* What the kernel says of a datagram: its time, 0 if it has none, and how many were dropped. */
+static int64_t read_control(struct msghdr *msg, uint32_t *dropped)
+{
+	struct timespec stamp = {0};
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_TIMESTAMPNS)
+			memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
+		else if (c->cmsg_type == SO_RXQ_OVFL)
+			memcpy(dropped, CMSG_DATA(c), sizeof *dropped);
+	}
+	return stamp.tv_sec * NS_PER_S + stamp.tv_nsec;
+}
+
+/* A probe that has arrived and the kernel's time of it; -EAGAIN: none has. */
+static int take(struct probes *p, enum probe_way way, struct message *m, int64_t *at_ns,
+	struct sockaddr_in *from)
 {
 	char control[128];
 	struct iovec iov = {m, sizeof *m};
@@ -72,20 +92,13 @@ static int take(struct probes *p, struct message *m, int64_t *at_ns, struct sock
 		.msg_iovlen = 1,
 		.msg_control = control,
 		.msg_controllen = sizeof control};
-	struct timespec stamp;
 	ssize_t n = recvmsg(p->fd, &msg, 0);
-	struct cmsghdr *c;
 
 	*at_ns = 0;
 	if (n < 0)
 		return -errno;
-	c = CMSG_FIRSTHDR(&msg);
-	if (n != sizeof *m || m->number >= (uint32_t)p->spec.n || !c ||
-		c->cmsg_type != SCM_TIMESTAMPNS)
-		return -EPROTO;
-	memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
-	*at_ns = stamp.tv_sec * NS_PER_S + stamp.tv_nsec;
-	return 0;
+	*at_ns = read_control(&msg, &p->dropped[way]);
+	return n != sizeof *m || m->number >= (uint32_t)p->spec.n || !*at_ns ? -EPROTO : 0;
 }
 
 static void answer(struct probes *p, const struct message *m, const struct sockaddr_in *to)
@@ -109,7 +122,7 @@ static int reflect(void *probes, int fd)
 	int r;
 
 	while (poll(&ready, 1, -1) >= 0 || errno == EINTR)
-		while ((r = take(p, &m, &at_ns, &from)) != -EAGAIN) {
+		while ((r = take(p, WAY_THERE, &m, &at_ns, &from)) != -EAGAIN) {
 			if (r < 0)
 				continue;
 			p->times[m.number].there_ns = at_ns;
@@ -126,7 +139,7 @@ static void take_answers(struct probes *p, uint32_t *order)
 	int64_t at_ns;
 	int r;
 
-	while ((r = take(p, &m, &at_ns, &from)) != -EAGAIN)
+	while ((r = take(p, WAY_BACK, &m, &at_ns, &from)) != -EAGAIN)
 		if (!r) {
 			p->times[m.number].back_ns = at_ns;
 			p->times[m.number].back_order = ++*order;
@@ -157,6 +170,26 @@ static void wait_until(struct probes *p, int64_t at_ns, uint32_t *order)
 	}
 }
 
+/* Has the far end answered any since then? */
+static bool answered_since(const struct probes *p, int64_t real_ns)
+{
+	for (int i = 0; i < p->spec.n; i++)
+		if (p->times[i].answered_ns >= real_ns)
+			return true;
+	return false;
+}
+
+static void await_answers(struct probes *p, uint32_t *order)
+{
+	int64_t end_ns = clock_now_ns() + p->spec.patience_ns + STRAGGLERS_NS, from_ns;
+
+	do {
+		from_ns = real_now_ns();
+		wait_until(p, clock_now_ns() + p->spec.patience_ns, order);
+	} while (*order < (uint32_t)p->spec.n && answered_since(p, from_ns) &&
+		 clock_now_ns() < end_ns);
+}
+
 static int64_t sending_ns(const struct probe_spec *spec, int64_t start_ns, int i)
 {
 	return spec->at_ns ? spec->at_ns[i] : start_ns + i * spec->gap_ns;
@@ -167,29 +200,38 @@ static int send_all(void *probes, int fd)
 	struct probes *p = probes;
 	int64_t start_ns = clock_now_ns();
 	int64_t end_ns = sending_ns(&p->spec, start_ns, p->spec.n - 1) + p->spec.patience_ns;
+	int64_t ahead_ns = clock_real_ahead_ns();
 	uint32_t order = 0;
 
 	/* a machine that is too slow for all of them sends fewer, and is not waited for */
 	for (int i = 0; i < p->spec.n && clock_now_ns() < end_ns; i++) {
-		wait_until(p, sending_ns(&p->spec, start_ns, i), &order);
+		int64_t due_ns = sending_ns(&p->spec, start_ns, i);
+
+		wait_until(p, due_ns, &order);
+		p->times[i].due_ns = due_ns + ahead_ns;
 		send_one(p, i);
 	}
-	wait_until(p, clock_now_ns() + p->spec.patience_ns, &order);
+	await_answers(p, &order);
 	return 0;
+}
+
+static size_t shared_bytes(const struct probes *p)
+{
+	return (size_t)p->spec.n * sizeof *p->times + WAYS * sizeof *p->dropped;
 }
 
 int probes_start(struct probes *p, const struct topology *t, const struct probe_spec *spec,
 	struct error *err)
 {
-	size_t bytes = (size_t)spec->n * sizeof *p->times;
 	int r;
 
 	*p = (struct probes){.spec = *spec, .address = t->sites[spec->to].address};
-	p->times = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	p->times = mmap(NULL, shared_bytes(p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p->times == MAP_FAILED) {
 		p->times = NULL;
 		return error_sys(err, -errno, "no memory for %d probes", spec->n);
 	}
+	p->dropped = (uint32_t *)(p->times + spec->n);
 	r = child_start(&p->reflector, t, spec->to, prepare_reflector, reflect, p, err);
 	if (!r)
 		r = child_start(&p->sender, t, spec->from, prepare_sender, send_all, p, err);
@@ -204,7 +246,7 @@ int probes_finish(struct probes *p, struct error *err)
 		sending_ns(&p->spec, clock_now_ns(), p->spec.n - 1) + p->spec.patience_ns;
 	_free_ char *text = NULL;
 	int r = child_finish(
-		&p->sender, &text, until_ns + 5 * NS_PER_S, p->spec.stop_fd, "the probe", err);
+		&p->sender, &text, until_ns + STRAGGLERS_NS + 5 * NS_PER_S, p->spec.stop_fd, "the probe", err);
 
 	child_kill(&p->reflector);
 	return r;
@@ -220,7 +262,7 @@ void probes_free(struct probes *p)
 {
 	probes_stop(p);
 	if (p->times)
-		munmap(p->times, (size_t)p->spec.n * sizeof *p->times);
+		munmap(p->times, shared_bytes(p));
 	p->times = NULL;
 }
 
@@ -245,6 +287,7 @@ void probes_summary(const struct probe_times *times, int n, enum probe_way way, 
 	int64_t until_ns, struct probe_summary *out)
 {
 	_free_ double *delays = memory_zero((size_t)n, sizeof *delays);
+	_free_ double *late = memory_zero((size_t)n, sizeof *late);
 	size_t arrived = 0;
 	uint32_t latest = 0;
 	bool losing = false;
@@ -257,7 +300,7 @@ void probes_summary(const struct probe_times *times, int n, enum probe_way way, 
 
 		if (!was_sent(t, way) || at_ns < from_ns || at_ns >= until_ns)
 			continue;
-		out->sent++;
+		late[out->sent++] = (double)(t->sent_ns - t->due_ns) / NS_PER_S;
 		out->lost += delay_ns < 0;
 		out->bursts += delay_ns < 0 && !losing;
 		losing = delay_ns < 0;
@@ -271,4 +314,6 @@ void probes_summary(const struct probe_times *times, int n, enum probe_way way, 
 	out->p50_s = stats_quantile(delays, arrived, .5);
 	out->p99_s = stats_quantile(delays, arrived, .99);
 	out->max_s = stats_quantile(delays, arrived, 1);
+	out->late_p50_s = stats_quantile(late, out->sent, .5);
+	out->late_max_s = stats_quantile(late, out->sent, 1);
 }

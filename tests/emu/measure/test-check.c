@@ -78,6 +78,16 @@ static void delays(void **state)
 	s = probes(.01255);
 	check_delay(&c, &x, &s);
 	assert_int_equal(c.result, CHECK_OFF);
+	s.late_p50_s = 40e-6; /* 0.5426 ms above; 0.5 and what timers take are 0.54 */
+	check_delay(&c, &x, &s);
+	assert_int_equal(c.result, CHECK_OFF);
+	s.late_p50_s = 50e-6;
+	check_delay(&c, &x, &s);
+	assert_int_equal(c.result, CHECK_UNKNOWN);
+	assert_non_null(strstr(c.why, "timers are late"));
+	s.p50_s = .011; /* too short is nobody else's doing */
+	check_delay(&c, &x, &s);
+	assert_int_equal(c.result, CHECK_OFF);
 	s.p50_s = NAN;
 	check_delay(&c, &x, &s);
 	assert_int_equal(c.result, CHECK_UNKNOWN);
@@ -94,21 +104,24 @@ static void losses(void **state)
 	struct probe_summary s = probes(.012);
 	struct check c;
 
-	check_loss(&c, &x, &s);
+	check_loss(&c, &x, &s, 0);
 	assert_int_equal(c.result, CHECK_HOLDS);
 	assert_near(c.high, 6.6315e-4, 1e-7); /* Wilson, 0 of 10000: z2 / (n + z2) */
 	s.lost = 10;
-	check_loss(&c, &x, &s);
+	check_loss(&c, &x, &s, 0);
 	assert_int_equal(c.result, CHECK_OFF); /* 0.1 % where nothing is to be lost */
+	check_loss(&c, &x, &s, 10);
+	assert_int_equal(c.result, CHECK_UNKNOWN);
+	assert_non_null(strstr(c.why, "the measuring process dropped 10"));
 	there.loss = .01;
 	s.lost = 138;
-	check_loss(&c, &x, &s);
+	check_loss(&c, &x, &s, 0);
 	assert_int_equal(c.result, CHECK_HOLDS); /* 3.82 sigma */
 	s.lost = 139;
-	check_loss(&c, &x, &s);
+	check_loss(&c, &x, &s, 0);
 	assert_int_equal(c.result, CHECK_OFF); /* 3.92 */
 	there.correlation = .5;		       /* a third as many that are independent */
-	check_loss(&c, &x, &s);
+	check_loss(&c, &x, &s, 0);
 	assert_int_equal(c.result, CHECK_HOLDS);
 }
 
@@ -149,6 +162,14 @@ static void datagrams_at_more_than_the_rate(void **state)
 	check_rate_udp(&c, &x, &spec, &r, &w);
 	assert_int_equal(c.result, CHECK_UNKNOWN); /* a pause */
 	w.filled.min_s = .055;
+	r.seconds = 1;
+	w.filled.late_max_s = .019; /* 1 % and 1.9 are less than 3 */
+	check_rate_udp(&c, &x, &spec, &r, &w);
+	assert_int_equal(c.result, CHECK_OFF);
+	w.filled.late_max_s = .021;
+	check_rate_udp(&c, &x, &spec, &r, &w);
+	assert_int_equal(c.result, CHECK_UNKNOWN);
+	assert_non_null(strstr(c.why, "stood still for up to 21 of 1000 ms"));
 	r.sent_bps = 1e8 * 1472 / 1514;
 	check_rate_udp(&c, &x, &spec, &r, &w);
 	assert_int_equal(c.result, CHECK_UNKNOWN);
@@ -172,8 +193,19 @@ static void tcp_is_judged_where_a_queue_stood(void **state)
 	check_rate_tcp(&c, &x, &r, &w);
 	assert_non_null(strstr(c.why, "sender"));
 	w.filled.min_s = .030;
+	r.seconds = 1;
 	check_rate_tcp(&c, &x, &r, &w);
 	assert_int_equal(c.result, CHECK_OFF);
+	w.filled.late_max_s = .050;
+	check_rate_tcp(&c, &x, &r, &w);
+	assert_int_equal(c.result, CHECK_UNKNOWN);
+	r.received_bps = 1.03e8 * 1448 / 1514; /* read late */
+	check_rate_tcp(&c, &x, &r, &w);
+	assert_int_equal(c.result, CHECK_UNKNOWN);
+	w.filled.late_max_s = 0;
+	check_rate_tcp(&c, &x, &r, &w);
+	assert_int_equal(c.result, CHECK_OFF);
+	r.received_bps = .97e8 * 1448 / 1514;
 	r.retransmits = 3;
 	check_rate_tcp(&c, &x, &r, &w);
 	assert_int_equal(c.result, CHECK_UNKNOWN);

@@ -14,6 +14,8 @@
 #include "emu/measure/capture.h"
 #include "tests/emu/namespaces.h"
 
+#define TRIES 3
+
 static double rate_factor, extra_loss;
 
 static int wrong_up(struct backend_run **out, const struct topology *t,
@@ -115,17 +117,21 @@ static void true_link(void)
 	calibration_release(&c);
 }
 
+/* Unmeasured only where the machine kept the sender from filling the queue, or stood still. */
 static void slow_link(void)
 {
+	enum check_result result = CHECK_UNKNOWN;
 	struct calibration c;
 
-	measure(&c, &calibrate_brief, true, .97, 0);
-	print(&c);
-	/* unmeasured only where the machine kept the sender from filling the queue */
-	if (find(&c, CHECK_RATE_UDP, 0)->result == CHECK_UNKNOWN)
+	for (int i = 0; i < TRIES && result == CHECK_UNKNOWN; i++) {
+		measure(&c, &calibrate_brief, true, .97, 0);
+		print(&c);
+		result = find(&c, CHECK_RATE_UDP, 0)->result;
+		calibration_release(&c);
+	}
+	if (result == CHECK_UNKNOWN)
 		exit(SKIP);
-	CHECK(find(&c, CHECK_RATE_UDP, 0)->result == CHECK_OFF);
-	calibration_release(&c);
+	CHECK(result == CHECK_OFF);
 }
 
 /* 0.2 % over both links, 3800 probes: that none is lost has probability 5e-4, and the seed is

@@ -12,7 +12,7 @@
 static void make(struct probe_times t[N])
 {
 	for (int i = 0; i < N; i++) {
-		t[i].sent_ns = BASE + i * NS_PER_MS;
+		t[i].sent_ns = t[i].due_ns = BASE + i * NS_PER_MS;
 		t[i].there_ns = t[i].sent_ns + 10 * NS_PER_MS;
 		t[i].answered_ns = t[i].there_ns + NS_PER_MS;
 		t[i].back_ns = t[i].answered_ns + 20 * NS_PER_MS;
@@ -29,11 +29,14 @@ static void ways_apart(void **state)
 	t[3].there_ns += 5 * NS_PER_MS;
 	t[3].answered_ns += 5 * NS_PER_MS;
 	t[3].back_ns += 5 * NS_PER_MS;
+	t[8].due_ns -= 3 * NS_PER_MS;
 	probes_summary(t, N, WAY_THERE, 0, INT64_MAX, &s);
 	assert_int_equal(s.sent, N);
 	assert_near(s.min_s, .010, 1e-12);
 	assert_near(s.p50_s, .010, 1e-12);
 	assert_near(s.max_s, .015, 1e-12);
+	assert_near(s.late_p50_s, 0, 0);
+	assert_near(s.late_max_s, .003, 1e-12);
 	assert_near(s.p99_s, .010 + .91 * .005, 1e-9); /* type 7: 0.99 x 9 = 8.91 */
 	probes_summary(t, N, WAY_BACK, 0, INT64_MAX, &s);
 	assert_near(s.max_s, .020, 1e-12);
