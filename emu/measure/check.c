@@ -109,7 +109,8 @@ static void delay(struct check *c, const struct check_context *x, const struct p
 	within(c, want_s - slack, want_s + slack);
 	if (c->got > c->high && c->got <= c->high + s->late_p50_s / k)
 		unknown(c,
-			"%+.3g ms, but this machine's timers are late: the probes themselves were sent "
+			"%+.3g ms, but this machine's timers are late: the probes themselves were "
+			"sent "
 			"%.3g ms after their time",
 			1e3 * (c->got - want_s), 1e3 * s->late_p50_s / k);
 }
@@ -155,7 +156,8 @@ void check_loss(struct check *c, const struct check_context *x, const struct pro
 	c->result = p >= low && p <= high ? CHECK_HOLDS : CHECK_OFF;
 	if (c->result == CHECK_OFF && c->got > p && dropped > 0)
 		unknown(c,
-			"%.0f of %.0f probes were lost, but the measuring process dropped %.0f: this "
+			"%.0f of %.0f probes were lost, but the measuring process dropped %.0f: "
+			"this "
 			"machine is too slow",
 			(double)s->lost, c->n, (double)dropped);
 }
@@ -223,7 +225,8 @@ static void stood_still(
 		!(fabs(c->got - c->want) <= (RATE_SHARE + still_s / seconds) * c->want))
 		return;
 	unknown(c,
-		"processes of this machine stood still for up to %.0f of %.0f ms; try --dilation %.0f",
+		"processes of this machine stood still for up to %.0f of %.0f ms; try --dilation "
+		"%.0f",
 		1e3 * still_s, 1e3 * seconds, ceil(2 * x->dilation));
 }
 
@@ -264,8 +267,12 @@ void check_rate_tcp(struct check *c, const struct check_context *x, const struct
 	c->got = (wire_bps(x, r->received_bps, SEGMENT) + w->beside_bps) * x->dilation;
 	within(c, want - slack, want + slack);
 	if (c->result == CHECK_OFF && r->retransmits > 0)
-		unknown(c, "TCP lost %.0f segments, and received unevenly therefore",
-			r->retransmits);
+		unknown(c,
+			"TCP lost %.0f segments, as it does when this machine stands still (here "
+			"for up to %.3g ms) and what it then sends at once is more than the queue "
+			"of %.3g ms holds; try --dilation %.0f",
+			r->retransmits, 1e3 * w->filled.late_max_s, 1e3 * path_queue_s(x->path),
+			ceil(2 * x->dilation));
 	else if (c->got < c->low && !queue_stood(x, w))
 		slower(c, x, w);
 	else

@@ -226,7 +226,8 @@ int probes_start(struct probes *p, const struct topology *t, const struct probe_
 	int r;
 
 	*p = (struct probes){.spec = *spec, .address = t->sites[spec->to].address};
-	p->times = mmap(NULL, shared_bytes(p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	p->times = mmap(
+		NULL, shared_bytes(p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (p->times == MAP_FAILED) {
 		p->times = NULL;
 		return error_sys(err, -errno, "no memory for %d probes", spec->n);
@@ -245,8 +246,8 @@ int probes_finish(struct probes *p, struct error *err)
 	int64_t until_ns =
 		sending_ns(&p->spec, clock_now_ns(), p->spec.n - 1) + p->spec.patience_ns;
 	_free_ char *text = NULL;
-	int r = child_finish(
-		&p->sender, &text, until_ns + STRAGGLERS_NS + 5 * NS_PER_S, p->spec.stop_fd, "the probe", err);
+	int r = child_finish(&p->sender, &text, until_ns + STRAGGLERS_NS + 5 * NS_PER_S,
+		p->spec.stop_fd, "the probe", err);
 
 	child_kill(&p->reflector);
 	return r;

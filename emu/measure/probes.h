@@ -24,7 +24,7 @@ struct probe_spec {
 /* Of one probe, CLOCK_REALTIME, since the kernel stamps with it; 0: did not happen. */
 struct probe_times {
 	int64_t sent_ns, there_ns, answered_ns, back_ns;
-	int64_t due_ns; /* when it was to be sent */
+	int64_t due_ns;			  /* when it was to be sent */
 	uint32_t there_order, back_order; /* the how many-th to arrive, from 1 */
 };
 
@@ -42,8 +42,8 @@ struct probes {
 int probes_start(struct probes *p, const struct topology *t, const struct probe_spec *spec,
 	struct error *err);
 /*
- * Waits until the last answer came, or patience is over: since the last one was sent, and since a far
- * end that is late answered.
+ * Waits until the last answer came, or patience is over: since the last one was sent, and since a
+ * far end that is late answered.
  */
 int probes_finish(struct probes *p, struct error *err);
 /* Ends them now: those that are not sent, or are under way, count for nothing. */
@@ -55,7 +55,8 @@ struct probe_summary {
 	uint64_t bursts;		   /* runs of lost ones */
 	uint64_t reordered;		   /* arrived after one that was sent later (RFC 4737) */
 	double min_s, p50_s, p99_s, max_s; /* NaN if none arrived */
-	double late_p50_s, late_max_s;	   /* sent after their time: how late this machine's timers are */
+	double late_p50_s,
+		late_max_s; /* sent after their time: how late this machine's timers are */
 };
 
 /*

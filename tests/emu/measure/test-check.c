@@ -207,8 +207,12 @@ static void tcp_is_judged_where_a_queue_stood(void **state)
 	assert_int_equal(c.result, CHECK_OFF);
 	r.received_bps = .97e8 * 1448 / 1514;
 	r.retransmits = 3;
+	w.filled.late_max_s = .007;
 	check_rate_tcp(&c, &x, &r, &w);
 	assert_int_equal(c.result, CHECK_UNKNOWN);
+	assert_non_null(strstr(c.why, "lost 3 segments"));
+	assert_non_null(strstr(c.why, "for up to 7 ms"));
+	assert_non_null(strstr(c.why, "queue of 50 ms"));
 	r.received_bps = .999e8 * 1448 / 1514;
 	check_rate_tcp(&c, &x, &r, &w);
 	assert_int_equal(c.result, CHECK_HOLDS);
