@@ -5,8 +5,9 @@ need_root
 
 small_scenario 6 | sed 's/count: 3/count: 2/' >"$work/small.yaml"
 
-# bereave OUTPUT N COMMAND...: kills all measuring processes once there are N. The command's status; 0
-# for 4, with which a busy machine ends a run.
+# bereave OUTPUT N COMMAND...: kills all measuring processes once there are N, or sends them $signal.
+# The command's status; 0 for 4, with which a busy machine ends a run.
+signal=KILL
 bereave() {
 	local out=$1 n=$2 status=0
 	shift 2
@@ -17,7 +18,7 @@ bereave() {
 		[ -n "$pid" ] && [ "$(pgrep -P "$pid" -x nl-measure | wc -l)" -ge "$n" ] && break
 		sleep 0.1
 	done
-	pkill -KILL -P "$pid" -x nl-measure
+	pkill -$signal -P "$pid" -x nl-measure
 	wait $timer || status=$?
 	cat "$work/$out"
 	[ $status -ne 4 ] || status=0
@@ -47,6 +48,31 @@ probes() {
 		said probes unavailable 'could not be calibrated: the probe was killed by signal 9'
 }
 check "the probes are killed: the same" probes
+
+# Without an end in time there is a figure less.
+hang() {
+	signal=STOP bereave hang.out 4 "$NARROWLINK" run "$work/small.yaml" --set calibration=short --out "$work/hang" &&
+		python3 - "$work/hang/run.json" <<'PY'
+import json, sys
+f = json.load(open(sys.argv[1]))["cases"][0]["fidelity"]
+why = [c["why"] for c in f["checks"] if c["check"] == "rate_udp" and c["result"] == "unmeasured"]
+print(f["calibration"], why)
+assert f["calibration"] == "short" and "libiperf did not end in time" in why[0] and "\n" not in why[0]
+PY
+}
+check "libiperf does not end: not measured, the run goes on" hang
+
+rights() {
+	local status=0
+	setpriv --bounding-set -net_raw "$NARROWLINK" run "$work/small.yaml" \
+		--set 'capture={sites: [1], limit: 1 MB}' --out "$work/rights" >"$work/rights.out" 2>&1 || status=$?
+	cat "$work/rights.out"
+	[ $status -eq 0 ] || [ $status -eq 4 ] || return 1
+	said rights off 'no packets were captured: the capture at site-1 failed: .*permission'
+}
+if command -v setpriv >/dev/null; then
+	check "no permission to capture: the run goes on, without its figures" rights
+fi
 
 capture() {
 	bereave capture.out 4 "$NARROWLINK" run "$work/small.yaml" \
