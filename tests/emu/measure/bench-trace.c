@@ -3,13 +3,13 @@
  * outages and the loss the recording's? NARROWLINK_TRACE names it (columns `relative` in seconds,
  * `rtt` in ms); without it there is nothing to do.
  *
- * Two pings run at once. One is sent when the recording's probes were, lost ones included, so that its
- * round trips are the recording's own sample: pair by pair, and in their quantiles. A quantile may lie
- * on a cliff, where a few probes more or less on either side make it another; of the same probes
- * it is the same, and a probe that was sent late has its pair in what the recording was then.
- * The other is sent evenly: it meets each round trip as often as it lasted, whereas the file has
- * the more rows of it the closer the recording's probes were, and so it is held against
- * quantiles weighted by time.
+ * Two pings run at once. One is sent when the recording's probes were, lost ones included, so that
+ * its round trips are the recording's own sample: pair by pair, and in their quantiles. A quantile
+ * may lie on a cliff, where two probes more or less on either side make it another: it is the same
+ * of the same probes only. One that was sent late has its pair in what the recording was then. The
+ * other is sent evenly: it meets each round trip as often as it lasted, whereas the file has the
+ * more rows of it the closer the recording's probes were, and so it is held against quantiles
+ * weighted by time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -153,7 +153,10 @@ static void compare_quantiles(
 	}
 }
 
-/* Pair by pair: each probe, and the recording at the moment at which it was sent. */
+/*
+ * Pair by pair: each probe, and the recording at the moment at which it was sent. Quantiles: of
+ * those sent on time, against the same rows; and of all, against all rows.
+ */
 static void compare_probes(
 	const struct pings *heard, const struct pings *recorded, const struct pings *measured)
 {
@@ -171,9 +174,11 @@ static void compare_probes(
 		otherwise += !late && isnan(r->rtt_s) != isnan(m->rtt_s);
 		if (isnan(m->rtt_s) || isnan(r->rtt_s))
 			continue;
-		was->ping[was->n++].rtt_s = then_s;
-		is->ping[is->n++] = *m;
 		off->ping[off->n++].rtt_s = fabs(then_s - m->rtt_s);
+		if (late)
+			continue;
+		was->ping[was->n++] = *r;
+		is->ping[is->n++] = *m;
 	}
 	row("as recorded: sent within 1 ms of their time", 100. * on_time / recorded->n, 90, 100,
 		"%");
@@ -182,7 +187,7 @@ static void compare_probes(
 		want_s[i] = pings_quantile(was, quantiles[i]);
 		own_s[i] = pings_quantile(recorded, quantiles[i]);
 	}
-	compare_quantiles("as recorded, pairs", is, want_s);
+	compare_quantiles("as recorded, on time", is, want_s);
 	compare_quantiles("as recorded, all rows", measured, own_s);
 	row("as recorded: each one's difference, quantile 0.99", 1e3 * pings_quantile(off, .99), 0,
 		2, "ms");

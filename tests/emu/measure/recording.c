@@ -87,7 +87,8 @@ int recording_cut(const struct pings *heard, double from_s, double until_s, cons
 	fputs("timestamp,relative,rtt\n", f);
 	for (int i = 0; i < heard->n; i++)
 		if (heard->ping[i].at_s >= from_s && heard->ping[i].at_s < until_s)
-			fprintf(f, "0,%.9f,%.6f\n", heard->ping[i].at_s, 1e3 * heard->ping[i].rtt_s);
+			fprintf(f, "0,%.9f,%.6f\n", heard->ping[i].at_s,
+				1e3 * heard->ping[i].rtt_s);
 	return fflush(f) ? -1 : 0;
 }
 
@@ -116,8 +117,8 @@ double recording_rtt(const struct pings *heard, double at_s)
 
 		*(p[middle].at_s <= at_s ? &low : &high) = middle;
 	}
-	return p[low].rtt_s + (p[high].rtt_s - p[low].rtt_s) * (at_s - p[low].at_s) /
-				      (p[high].at_s - p[low].at_s);
+	return p[low].rtt_s +
+	       (p[high].rtt_s - p[low].rtt_s) * (at_s - p[low].at_s) / (p[high].at_s - p[low].at_s);
 }
 
 double pings_quantile(const struct pings *p, double q)

@@ -29,7 +29,8 @@ double pings_spacing(const struct pings *p); /* median */
 int recording_cut(const struct pings *heard, double from_s, double until_s, const char *path);
 /* With the lost ones, evenly where they are missing. */
 void recording_fill(const struct pings *heard, double gap_s, struct pings *out);
-/* The round trip of one that is sent at at_s: between two that were heard straight from one to the other. */
+/* The round trip of one that is sent at at_s: between two that were heard straight from one to the
+ * other. */
 double recording_rtt(const struct pings *heard, double at_s);
 
 double pings_quantile(const struct pings *p, double q); /* of the round trips that there were */

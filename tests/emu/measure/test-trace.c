@@ -58,7 +58,8 @@ static void compare_loss(
 	}
 }
 
-/* Pairs: what was measured, and the recording at that moment. The worst difference of three quantiles. */
+/* Pairs: what was measured, and the recording at that moment. The worst difference of three
+ * quantiles. */
 static double compare_quantiles(
 	const struct pings *recording, const struct pings *measured, double *soonest_s)
 {
