@@ -56,8 +56,10 @@ moved() {
 		[ -s "$work/moved/events.csv" ] && break
 		sleep 0.1
 	done
+	kill -STOP $! # so that it does not miss its folder before it is interrupted
 	mv "$work/moved" "$work/away"
 	kill -TERM $!
+	kill -CONT $!
 	wait $! || status=$?
 	return $status
 }
