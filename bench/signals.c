@@ -6,12 +6,21 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+bool signals_ignored(int signal)
+{
+	struct sigaction now;
+
+	return sigaction(signal, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 static void set_of_them(sigset_t *set)
 {
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+
 	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (!signals_ignored(ends[i]))
+			sigaddset(set, ends[i]);
 }
 
 int signals_take(struct error *err)

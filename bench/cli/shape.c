@@ -21,6 +21,7 @@
 #include "bench/cli/card_print.h"
 #include "bench/cli/command.h"
 #include "bench/scenario/link_option.h"
+#include "bench/signals.h"
 #include "emu/card/carries.h"
 #include "emu/card/keeper.h"
 #include "emu/card/owner.h"
@@ -185,6 +186,7 @@ static int follow(struct session *s, struct error *err)
 	return r;
 }
 
+/* But for those that were ignored from the start; SIGTERM is what `narrowlink clear` sends. */
 static int block_signals(struct error *err)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -193,7 +195,8 @@ static int block_signals(struct error *err)
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		sigaddset(&set, ends[i]);
+		if (ends[i] == SIGTERM || !signals_ignored(ends[i]))
+			sigaddset(&set, ends[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -89,7 +89,6 @@ static size_t read_all(int fd, char *buf, size_t size)
 
 /*
  * Ctrl-C reaches the whole process group: the run ends in order and this process waits for it.
- * A blocked signal is not lost to the child, ignored or not.
  */
 static int wait_for(pid_t pid, int from, char *said, size_t size)
 {
@@ -104,7 +103,7 @@ static int wait_for(pid_t pid, int from, char *said, size_t size)
 static int spawn_run(const struct scenario_file *file, const struct run_options *run, char *said,
 	size_t size, enum exit_status *status, struct error *err)
 {
-	void (*before)(int) = signal(SIGINT, SIG_IGN);
+	void (*before)(int);
 	int ends[2];
 	pid_t pid;
 
@@ -114,6 +113,7 @@ static int spawn_run(const struct scenario_file *file, const struct run_options 
 	pid = fork();
 	if (!pid)
 		child(file, run, ends[1]);
+	before = signal(SIGINT, SIG_IGN); /* after the fork: the run would leave it out, too */
 	close(ends[1]);
 	if (pid > 0)
 		*status = (enum exit_status)wait_for(pid, ends[0], said, size);

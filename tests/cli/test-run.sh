@@ -93,8 +93,9 @@ delays() {
 }
 check "no packet is faster than the link" delays
 
+# A background job of a script ignores SIGINT from birth, but for env.
 interrupt() {
-	"$NARROWLINK" run "$work/long.yaml" --out "$work/$1" >"$work/$1.out" 2>&1 &
+	env --default-signal=INT "$NARROWLINK" run "$work/long.yaml" --out "$work/$1" >"$work/$1.out" 2>&1 &
 	local pid=$! status=0
 	sleep 4
 	kill -"$1" $pid
@@ -104,8 +105,22 @@ interrupt() {
 }
 small_scenario 500 >"$work/long.yaml"
 check "SIGTERM: written, marked partial, status 4" interrupt TERM
-# A background job of a script ignores SIGINT from birth; the program takes it all the same.
 check "SIGINT: the same" interrupt INT
+# The short run ends by itself, some seconds after the signal.
+ignored() {
+	nohup "$NARROWLINK" run -q "$work/small.yaml" --out "$work/nohup" >"$work/nohup.out" 2>&1 &
+	local pid=$! status=0
+	for i in $(seq 300); do
+		[ -e "$work/nohup/run.json" ] && break
+		sleep 0.1
+	done
+	kill -HUP $pid
+	kill -INT $pid
+	wait $pid || status=$?
+	cat "$work/nohup.out"
+	[ $status -eq 0 ] && ! grep -q '"partial"' "$work/nohup/run.json"
+}
+check "nohup, and SIGINT of a background job: the run goes on" ignored
 
 hang() {
 	"$NARROWLINK" run -q "$work/long.yaml" --out "$work/hang" >"$work/hang.out" 2>&1 &

@@ -15,7 +15,8 @@ measuring() {
 signalled() {
 	local signal=$1 out=$2 n=$3 status=0
 	shift 3
-	timeout -k 1 120 "$@" >"$work/$out" 2>&1 &
+	# a background job of a script ignores SIGINT from birth, but for env
+	env --default-signal=INT timeout -k 1 120 "$@" >"$work/$out" 2>&1 &
 	local timer=$! pid=
 	for i in $(seq 600); do
 		pid=$(pgrep -P $timer -x narrowlink | head -1)
