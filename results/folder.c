@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -135,6 +136,19 @@ static int check_empty(const char *dir, struct error *err)
 	return 0;
 }
 
+/* What is wrong with the name itself is the user's input; the rest is the machine's. */
+static int make_error(int code, const char *dir, struct error *err)
+{
+	if (code == -ENOTDIR)
+		return error_set(err, code, STATUS_INPUT,
+			"cannot create %s: one of the names before its last is a file", dir);
+	if (code == -ENAMETOOLONG)
+		return error_set(err, code, STATUS_INPUT,
+			"cannot create %s: %s; a name has at most %d bytes, a path %d", dir,
+			strerror(-code), NAME_MAX, PATH_MAX - 1);
+	return error_sys(err, code, "cannot create the folder %s", dir);
+}
+
 int folder_make(const char *dir, struct error *err)
 {
 	int r;
@@ -144,12 +158,7 @@ int folder_make(const char *dir, struct error *err)
 	r = make_parents(dir);
 	if (!r && mkdir(dir, 0777) && errno != EEXIST)
 		r = -errno;
-	if (r == -ENOTDIR)
-		return error_set(err, r, STATUS_INPUT,
-			"cannot create %s: one of the names before its last is a file", dir);
-	if (r)
-		return error_sys(err, r, "cannot create the folder %s", dir);
-	return 0;
+	return r ? make_error(r, dir, err) : 0;
 }
 
 char *folder_name(const char *dir)

@@ -219,6 +219,13 @@ static void test_never_written_over(void **state)
 	err = (struct error){0};
 	assert_int_equal(folder_create(&other, below, NULL, &err), -ENOTDIR);
 	assert_int_equal(err.status, STATUS_INPUT);
+	for (size_t length = 256; length <= 5000; length += 4744) {
+		_free_ char *name = memory_format("%s/%0*d", dir, (int)length, 0);
+
+		err = (struct error){0};
+		assert_int_equal(folder_create(&other, name, NULL, &err), -ENAMETOOLONG);
+		assert_int_equal(err.status, STATUS_INPUT);
+	}
 	err = (struct error){0};
 	assert_int_equal(folder_create(&other, "", NULL, &err), -EINVAL);
 	err = (struct error){0};
