@@ -134,6 +134,18 @@ static int check_values(const struct node *key, const struct node *values, struc
 	return 0;
 }
 
+/* Its cases would bear the same name. */
+static int check_distinct(const struct node *values, struct error *err)
+{
+	for (size_t i = 1; i < values->n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (!strcmp(values->items[i]->text, values->items[j]->text))
+				return node_error(values->items[i], NULL, err,
+					"\"%.200s\" is written twice; keep one of the two",
+					values->items[i]->text);
+	return 0;
+}
+
 static int make_axis(struct tree *t, const struct node *key, const struct node *values,
 	struct axis *axis, size_t *n_cases, struct error *err)
 {
@@ -145,6 +157,9 @@ static int make_axis(struct tree *t, const struct node *key, const struct node *
 		return node_error(key, NULL, err,
 			"the matrix has more than %d cases; leave values out or make two scenarios",
 			CASES_MAX);
+	r = check_distinct(values, err);
+	if (r)
+		return r;
 	*n_cases *= values->n;
 	axis->key = key;
 	axis->values = values;
