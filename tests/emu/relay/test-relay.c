@@ -542,6 +542,14 @@ static void break_tun(void)
 		_exit(1);
 }
 
+/* What /dev/null is. */
+static void replace_tun(void)
+{
+	hide_tun();
+	if (mknod("/dev/net/tun", S_IFCHR | 0600, 1 << 8 | 3) < 0)
+		_exit(1);
+}
+
 static void test_probe_says_what_is_missing(void **state)
 {
 	struct error *err;
@@ -560,6 +568,11 @@ static void test_probe_says_what_is_missing(void **state)
 	err = probe_after(break_tun);
 	assert_int_equal(err->status, STATUS_MACHINE);
 	assert_non_null(strstr(err->text, "modprobe tun"));
+	err = probe_after(replace_tun);
+	assert_int_equal(err->status, STATUS_MACHINE);
+	assert_non_null(strstr(err->text, "is not the TUN device"));
+	assert_non_null(strstr(err->text, "mknod /dev/net/tun c 10 200"));
+	assert_non_null(strstr(err->text, "--device /dev/net/tun"));
 }
 
 int main(void)
