@@ -20,8 +20,8 @@ struct folder;
  * Creates the folder and its tables. dir names it (it must not exist, or be empty; its parents
  * are created); NULL chooses results/runs/<UTC time>-<name>-<id>/ below the working directory,
  * name (NULL: "run") reduced to what suits a file name. Errors: STATUS_INPUT when dir is taken, too
- * long or below a file, STATUS_MACHINE when it cannot be created. From here on the process ignores SIGXFSZ, so that a
- * file size limit is an error like a full disk.
+ * long or below a file, STATUS_MACHINE when it cannot be created. From here on the process ignores
+ * SIGXFSZ, so that a file size limit is an error like a full disk.
  */
 int folder_create(struct folder **out, const char *dir, const char *name, struct error *err);
 /* A folder's name as it is shown and kept: without the slashes at its end. The caller's to free. */

@@ -21,8 +21,7 @@ static int parse_site(struct loader *l, const struct node *value, struct scenari
 			"there is no site \"%.64s\"; write its name, or 1 to %d", name,
 			l->s->n_sites);
 	if (c->sites[site])
-		return loader_error(l, value,
-			"site \"%s\" is written twice; keep one of the two",
+		return loader_error(l, value, "site \"%s\" is written twice; keep one of the two",
 			l->s->sites[site].name);
 	c->sites[site] = true;
 	return 0;

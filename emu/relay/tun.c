@@ -49,10 +49,9 @@ static int create_error(int code, const char *device, struct error *err)
 			device, strerror(-code));
 	if (code == -ENOTTY)
 		return error_set(err, code, STATUS_MACHINE,
-			TUN_PATH
-			" is not the TUN device but another one, or a file: %s\nas root: rm "
-			TUN_PATH "; mknod " TUN_PATH
-			" c 10 200\nin a container: start it with --device " TUN_PATH,
+			TUN_PATH " is not the TUN device but another one, or a file: %s\nas root: "
+				 "rm " TUN_PATH "; mknod " TUN_PATH
+				 " c 10 200\nin a container: start it with --device " TUN_PATH,
 			strerror(-code));
 	return error_sys(err, code, "cannot create the TUN device %s with super-packets", device);
 }
