@@ -11,8 +11,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -523,5 +526,15 @@ char *quantity_format(char *buf, size_t size, enum quantity kind, int64_t value,
 	format_digits(number, sizeof number, v, (uint64_t)u->size,
 		exact || !u->whole ? FRACTION_DIGITS : 1);
 	snprintf(buf, size, "%s%s%s%s", value < 0 ? "-" : "", number, *u->name ? " " : "", u->name);
+	return buf;
+}
+
+char *percent_format(char *buf, size_t size, double share, int digits)
+{
+	double percent = share < 1 ? fmin(100 * share, nextafter(100, 0)) : 100 * share;
+
+	do
+		snprintf(buf, size, "%.*g %%", digits, percent);
+	while (percent < 100 && strtod(buf, NULL) >= 100 && digits++ < DBL_DECIMAL_DIG);
 	return buf;
 }

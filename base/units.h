@@ -47,3 +47,9 @@ int quantity_parse_spread(
  * Returns buf.
  */
 char *quantity_format(char *buf, size_t size, enum quantity kind, int64_t value, bool exact);
+
+/*
+ * A share of things in percent, "0.1 %", to so many significant digits, or as many more as it takes
+ * for what is less than all not to be shown as 100 %. Returns buf.
+ */
+char *percent_format(char *buf, size_t size, double share, int digits);

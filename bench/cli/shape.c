@@ -112,7 +112,7 @@ static int print_what_is(const struct session *s, struct error *err)
 static void print_state(const struct session *s, enum direction d)
 {
 	const struct shaping_line *l = &s->shaping.line[d];
-	char rate[32], delay[32];
+	char rate[32], delay[32], loss[32];
 
 	printf("%s %s, %s", d == UP ? "out" : "; in",
 		quantity_format(rate, sizeof rate, QUANTITY_RATE, l->state.rate_bps, false),
@@ -120,7 +120,8 @@ static void print_state(const struct session *s, enum direction d)
 	if (l->state.down)
 		printf(", DOWN");
 	else if (l->state.loss > 0 || l->state.burst_loss > 0)
-		printf(", loss %.3g %%", 100 * (l->state.loss + l->state.burst_loss));
+		printf(", loss %s",
+			percent_format(loss, sizeof loss, l->state.loss + l->state.burst_loss, 3));
 }
 
 /* One line that is rewritten on a terminal; elsewhere one for each change. */
@@ -259,6 +260,8 @@ static int shape(const struct shape_options *o, struct error *err)
 
 	if (r == 0 && o->dry_run)
 		shaping_commands(&s.shaping, stdout);
+	if (r == 0 && o->dry_run && fflush(stdout))
+		r = error_sys(err, -errno, "cannot write to standard output");
 	if (r == 0 && !o->dry_run)
 		r = check_safety(&s, err);
 	if (r == 0 && !o->dry_run)

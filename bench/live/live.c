@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "bench/live/crew.h"
 #include "bench/live/patience.h"
 
@@ -191,23 +192,24 @@ static void describe_obstacle(struct live *l, int a, int b, int code, char *text
 {
 	const struct scenario *s = l->scenario;
 	int from = job_site(&s->job, a), to = job_site(&s->job, b);
-	double there = 100 * patience_loss(s, from, to), back = 100 * patience_loss(s, to, from);
+	double there = patience_loss(s, from, to), back = patience_loss(s, to, from);
+	char lost[2][32];
 	int64_t for_ns;
 	int still = crew_stood_still(&l->crew, a, true, &for_ns)   ? a
 		    : crew_stood_still(&l->crew, b, true, &for_ns) ? b
 								   : -1;
 
 	if (still >= 0)
-		snprintf(text, size, "the agent of %s has not run for %.1f s", site_name(l, still),
-			(double)for_ns / NS_PER_S);
+		snprintf(text, size, "the agent of %s has not run for %.1f s of real time",
+			site_name(l, still), (double)for_ns / NS_PER_S);
 	else if (code && code != -ETIMEDOUT)
 		snprintf(text, size, "%s", strerror(-code));
 	else if (there > 0 || back > 0)
 		snprintf(text, size,
-			"the links between them lose %.3g %% of the segments there and %.3g %% "
-			"back, "
-			"too many for TCP to open its connections",
-			there, back);
+			"the links between them lose %s of the segments there and %s back, too "
+			"many for TCP to open its connections",
+			percent_format(lost[0], sizeof lost[0], there, 3),
+			percent_format(lost[1], sizeof lost[1], back, 3));
 	else
 		snprintf(text, size,
 			"nothing was heard, though the links between them lose nothing: this "
@@ -221,8 +223,9 @@ static void cannot_connect(struct live *l, int a, int b, int code)
 
 	describe_obstacle(l, a, b, code, obstacle, sizeof obstacle);
 	fail(l, error_set(l->err, -ETIMEDOUT, STATUS_INVALID,
-			"%s and %s could not connect within %.0f s: %s", site_name(l, a),
-			site_name(l, b), (double)l->crew.setup.connect_ns / NS_PER_S, obstacle));
+			"%s and %s could not connect within %.0f s of real time: %s",
+			site_name(l, a), site_name(l, b),
+			(double)l->crew.setup.connect_ns / NS_PER_S, obstacle));
 }
 
 /* Nobody said that it cannot go on, but one has not said that it can. */
@@ -238,8 +241,8 @@ static void overdue_due(struct loop_timer *timer)
 		i++;
 	if (crew_stood_still(&l->crew, i, true, &for_ns))
 		fail(l, error_set(l->err, -ETIMEDOUT, STATUS_INVALID,
-				"%s did not %s: its agent has not run for %.1f s", site_name(l, i),
-				what, (double)for_ns / NS_PER_S));
+				"%s did not %s: its agent has not run for %.1f s of real time",
+				site_name(l, i), what, (double)for_ns / NS_PER_S));
 	else
 		fail(l, error_set(l->err, -ETIMEDOUT, STATUS_INVALID,
 				"%s did not %s in time: this machine is too busy", site_name(l, i),

@@ -88,11 +88,14 @@ static const char *comma(const struct text *t)
 /* A share of packets, with a correlation if there is one. */
 static void add_share(struct text *t, const char *what, uint32_t probability, uint32_t correlation)
 {
+	char text[32];
+
 	if (!probability)
 		return;
-	add(t, "%s%s %.6g %%", comma(t), what, 100 * share(probability));
+	add(t, "%s%s %s", comma(t), what, percent_format(text, sizeof text, share(probability), 6));
 	if (correlation)
-		add(t, " correlated by %.6g %%", 100 * share(correlation));
+		add(t, " correlated by %s",
+			percent_format(text, sizeof text, share(correlation), 6));
 }
 
 static void add_model(struct text *t, const struct netem_loss_model *m)

@@ -1,6 +1,7 @@
 /* Quantities: exact values, the message for every mistake, round trips, and a seeded fuzz. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -62,6 +63,33 @@ static void values_are_exact(void **state)
 		if (got != cases[i].want)
 			fail_msg("%s: %lld", cases[i].text, (long long)got);
 	}
+}
+
+static void shares_are_neither_all_nor_nothing(void **state)
+{
+	static const struct {
+		double share;
+		int digits;
+		const char *want;
+	} cases[] = {
+		{0, 3, "0 %"},
+		{1e-9, 3, "1e-07 %"},
+		{.001, 3, "0.1 %"},
+		{.12345, 3, "12.3 %"},
+		{.999, 3, "99.9 %"},
+		{.9999, 3, "99.99 %"},
+		{.99996, 3, "99.996 %"},
+		{.99999999, 6, "99.999999 %"},
+		{1, 3, "100 %"},
+	};
+	char buf[32];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(
+			percent_format(buf, sizeof buf, cases[i].share, cases[i].digits),
+			cases[i].want);
+	/* the largest number below 1 */
+	assert_true(strtod(percent_format(buf, sizeof buf, 1 - 0x1p-53, 3), NULL) < 100);
 }
 
 static const struct {
@@ -328,6 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_exact),
+		cmocka_unit_test(shares_are_neither_all_nor_nothing),
 		cmocka_unit_test(mistakes_say_what_is_right),
 		cmocka_unit_test(advice_is_accepted),
 		cmocka_unit_test(spreads),

@@ -203,7 +203,7 @@ static void unreachable_site(void **state)
 	world_site_command(&w, 1, "ip route del default; ip link set wan0 down");
 	assert_int_equal(world_run(&w, NULL, 0, &watch, &result), -ETIMEDOUT);
 	assert_int_equal(w.err.status, STATUS_INVALID);
-	assert_non_null(strstr(w.err.text, "could not connect within 15 s: "));
+	assert_non_null(strstr(w.err.text, "could not connect within 15 s of real time: "));
 	assert_non_null(strstr(w.err.text, "oslo"));
 	assert_non_null(strstr(w.err.text, "berlin"));
 	world_down(&w);

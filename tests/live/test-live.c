@@ -347,8 +347,9 @@ static void an_agent_that_never_runs_ends_the_wait(void **state)
 	world_site_command(&w, 1, "ip link set " SITE_DEVICE " down");
 	assert_int_equal(world_run(&w, NULL, 0, &watch, &result), -ETIMEDOUT);
 	assert_int_equal(w.err.status, STATUS_INVALID);
-	assert_non_null(strstr(w.err.text, "could not connect within 15 s: the agent of oslo has "
-					   "not run for 1"));
+	assert_non_null(
+		strstr(w.err.text, "could not connect within 15 s of real time: the agent of "
+				   "oslo has not run for 1"));
 	assert_int_equal(watch.n_up, 0);
 	assert_int_equal(watch.n_pairs, 1);
 	world_down(&w);
