@@ -103,7 +103,7 @@ int64_t host_tcp_memory_limit(void)
 	int64_t low, pressure, high;
 
 	if (!f || fscanf(f, "%" SCNd64 " %" SCNd64 " %" SCNd64, &low, &pressure, &high) != 3)
-		return 0;
+		return -1;
 	return high * sysconf(_SC_PAGESIZE);
 }
 

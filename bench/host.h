@@ -25,7 +25,10 @@ int host_tcp(const struct topology *t, struct host_tcp *out, struct error *err);
  */
 int host_congestion(const char *name, struct error *err);
 
-/* net.ipv4.tcp_mem's limit ("high"), bytes; 0 if unknown. Shared by all namespaces. */
+/*
+ * net.ipv4.tcp_mem's limit ("high"), bytes. All network namespaces share it, but only the host's
+ * first one shows it: -1 in others, as in a container.
+ */
 int64_t host_tcp_memory_limit(void);
 
 /* CPU seconds a process has used so far; NaN if it is gone. */

@@ -35,7 +35,8 @@ enum finding_kind { FINDING_OK, FINDING_LIMITED, FINDING_MISSING };
 struct finding {
 	enum finding_kind kind;
 	const char *name;
-	char text[2048]; /* what was found and, when not ok, the remedy */
+	char text[2048];     /* what was found and, when not ok, the remedy */
+	json_t *limit_bytes; /* in JSON only; NULL where there is none to tell */
 };
 
 /* Runs `try` in a child; its error text, if it sets one, comes back through the pipe. */
@@ -144,6 +145,14 @@ static void find_tcp_memory(struct finding *f)
 	char text[32];
 
 	f->name = "tcp memory";
+	f->limit_bytes = limit < 0 ? json_null() : json_integer(limit);
+	if (limit < 0) {
+		f->kind = FINDING_LIMITED;
+		snprintf(f->text, sizeof f->text,
+			"cannot be seen from inside this network namespace; on the host: sysctl "
+			"net.ipv4.tcp_mem");
+		return;
+	}
 	quantity_format(text, sizeof text, QUANTITY_BYTES, limit, false);
 	if (limit >= TCP_MEMORY_WANTED) {
 		snprintf(f->text, sizeof f->text, "%s for all sites together", text);
@@ -245,8 +254,9 @@ static void print_json(const struct finding *f)
 	json_t *all = json_array();
 
 	for (int i = 0; i < N_FINDINGS; i++)
-		json_array_append_new(all, json_pack("{s:s, s:s, s:s}", "name", f[i].name, "status",
-						   kind_name(f[i].kind), "text", f[i].text));
+		json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:O*}", "name", f[i].name,
+						   "status", kind_name(f[i].kind), "text",
+						   f[i].text, "limit_bytes", f[i].limit_bytes));
 	json_dumpf(all, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(all);
@@ -283,6 +293,8 @@ static enum exit_status run(int argc, char **argv, struct error *err)
 		print_json(findings);
 	for (int i = 0; i < N_FINDINGS && !json; i++)
 		print_finding(&findings[i]);
+	for (int i = 0; i < N_FINDINGS; i++)
+		json_decref(findings[i].limit_bytes);
 	for (int i = 0; i < N_FINDINGS; i++) {
 		if (findings[i].kind == FINDING_MISSING)
 			return STATUS_MACHINE;
