@@ -1,9 +1,11 @@
 /* The user's errors and the log; see error.h for what they are and why. */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/memory.h"
 
@@ -56,6 +58,17 @@ int error_set(struct error *err, int code, enum exit_status status, const char *
 	return code;
 }
 
+/* What strerror says, and the remedy where it is the same whoever asked for what. */
+static char *reason_of(int code)
+{
+	struct rlimit files;
+
+	if (code == -EMFILE && getrlimit(RLIMIT_NOFILE, &files) == 0)
+		return memory_format(": %s; at most %llu here; as root: ulimit -n MORE",
+			strerror(EMFILE), (unsigned long long)files.rlim_cur);
+	return memory_format(": %s", strerror(-code));
+}
+
 int error_sys(struct error *err, int code, const char *format, ...)
 {
 	_free_ char *reason = NULL;
@@ -63,7 +76,7 @@ int error_sys(struct error *err, int code, const char *format, ...)
 
 	if (err->status != STATUS_HOLDS)
 		return code;
-	reason = memory_format(": %s", strerror(-code));
+	reason = reason_of(code);
 	err->status = STATUS_MACHINE;
 	va_start(ap, format);
 	write_text(err, format, ap, reason);

@@ -29,7 +29,10 @@ struct error {
 int error_set(struct error *err, int code, enum exit_status status, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* As error_set with STATUS_MACHINE, ": strerror(-code)" appended. code is a negative errno. */
+/*
+ * As error_set with STATUS_MACHINE, ": strerror(-code)" appended, and for -EMFILE the limit and how
+ * it is raised. code is a negative errno.
+ */
 int error_sys(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

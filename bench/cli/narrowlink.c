@@ -11,24 +11,32 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/files.h"
 #include "base/memory.h"
 #include "bench/cli/command.h"
 #include "bench/version.h"
 
-static const struct command *const commands[] = {
-	&command_run,
-	&command_check,
-	&command_calibrate,
-	&command_profiles,
-	&command_doctor,
-	&command_report,
-	&command_compare,
-	&command_published,
-	&command_seek,
-	&command_sweep,
-	&command_shape,
-	&command_show,
-	&command_clear,
+/*
+ * Whether what a command prints is what it is for. The others leave it in a folder or on a device,
+ * so that they work without a standard output, as daemons and batch systems start what they start.
+ */
+static const struct {
+	const struct command *command;
+	bool prints;
+} commands[] = {
+	{&command_run, false},
+	{&command_check, true},
+	{&command_calibrate, true},
+	{&command_profiles, true},
+	{&command_doctor, true},
+	{&command_report, false},
+	{&command_compare, true},
+	{&command_published, true},
+	{&command_seek, true},
+	{&command_sweep, false},
+	{&command_shape, false},
+	{&command_show, true},
+	{&command_clear, false},
 };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
@@ -39,9 +47,11 @@ static void help(FILE *out)
 	      "synthetic training job over real TCP across them, breaks things on schedule, and\n"
 	      "accounts for every accelerator-second.\n\nCommands:\n",
 		out);
-	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-9s %-15s %s\n", commands[i]->name, commands[i]->arguments,
-			commands[i]->summary);
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		const struct command *c = commands[i].command;
+
+		fprintf(out, "  %-9s %-15s %s\n", c->name, c->arguments, c->summary);
+	}
 	fputs("\n  narrowlink COMMAND --help tells more.\n\n"
 	      "Examples:\n"
 	      "  narrowlink check scenarios/claim/eight-sites-0.84g.yaml\n"
@@ -124,11 +134,13 @@ int overrides_seed(struct overrides *o, const char *value, struct error *err)
 	return overrides_number(o, 1, "seed", value, err);
 }
 
-static const struct command *find(const char *name)
+static const struct command *find(const char *name, bool *prints)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++) {
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
+		if (strcmp(commands[i].command->name, name))
+			continue;
+		*prints = commands[i].prints;
+		return commands[i].command;
 	}
 	return NULL;
 }
@@ -148,17 +160,18 @@ static bool is_help(const char *word)
 }
 
 /* `narrowlink help COMMAND` is `narrowlink COMMAND --help`. */
-static enum exit_status run_command(int argc, char **argv, struct error *err)
+static enum exit_status run_command(int argc, char **argv, bool *prints, struct error *err)
 {
 	bool helps = argc > 2 && !strcmp(argv[1], "help");
 	const char *name = argv[helps ? 2 : 1];
-	const struct command *c = find(name);
+	const struct command *c = find(name, prints);
 
 	if (!c)
 		return error_set(err, STATUS_INPUT, STATUS_INPUT,
 			"there is no command '%s'; see narrowlink --help", name);
 	if (helps || wants_help(argc - 2, argv + 2)) {
 		command_help(c);
+		*prints = true;
 		return STATUS_HOLDS;
 	}
 	opterr = 0; /* what is wrong is said once, by command_option */
@@ -166,27 +179,28 @@ static enum exit_status run_command(int argc, char **argv, struct error *err)
 }
 
 /*
- * Whoever started the program with a standard file closed wants nothing of it: a file opened
- * later must not take its number, and be written to by whoever says something.
+ * A file opened later must not take the number of a standard file that whoever started the program
+ * had closed, and be written to by whoever says something. What holds the number of standard output
+ * cannot be written, as if it were closed still. Returns whether standard output was closed.
  */
-static void hold_standard_files(void)
+static bool hold_standard_files(void)
 {
+	bool closed = false;
 	int fd;
 
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
+	do {
+		bool out = fcntl(STDIN_FILENO, F_GETFD) >= 0 && fcntl(STDOUT_FILENO, F_GETFD) < 0;
+
+		fd = open("/dev/null", out ? O_RDONLY : O_RDWR);
+		closed = closed || (out && fd == STDOUT_FILENO);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);
+	return closed;
 }
 
-int main(int argc, char **argv)
+static enum exit_status answer(int argc, char **argv, bool *prints, struct error *err)
 {
-	struct error err = {0};
-	enum exit_status status;
-
-	hold_standard_files();
-	signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error with a reason */
 	if (argc < 2 || (argc == 2 && is_help(argv[1]))) {
 		help(argc < 2 ? stderr : stdout);
 		return argc < 2 ? STATUS_INPUT : STATUS_HOLDS;
@@ -195,12 +209,23 @@ int main(int argc, char **argv)
 		printf("narrowlink %s (%s)\n", NARROWLINK_VERSION, NARROWLINK_GIT);
 		return STATUS_HOLDS;
 	}
-	status = run_command(argc, argv, &err);
+	return run_command(argc, argv, prints, err);
+}
+
+int main(int argc, char **argv)
+{
+	bool closed = hold_standard_files(), prints = true;
+	struct error err = {0};
+	enum exit_status status;
+
+	files_raise();
+	signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error with a reason */
+	status = answer(argc, argv, &prints, &err);
 	if (err.text[0])
 		fprintf(stderr, "narrowlink: %s\n", err.text);
-	if (fflush(stdout) || ferror(stdout)) {
+	if ((fflush(stdout) || ferror(stdout)) && (prints || !closed)) {
 		fprintf(stderr, "narrowlink: cannot write to standard output: %s\n",
-			strerror(errno));
+			closed ? "it is closed" : strerror(errno));
 		return STATUS_MACHINE;
 	}
 	return status;

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,17 +62,6 @@ static int close_others(int a, int b)
 	return 0;
 }
 
-/* k connections to each of up to 127 peers. */
-static void raise_files(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static int become_agent(
 	struct agent_setup *setup, const struct topology *t, pid_t parent, struct error *err)
 {
@@ -82,7 +70,6 @@ static int become_agent(
 
 	set_signals();
 	set_name(setup);
-	raise_files();
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (!r)
 		r = topology_enter(t, own->site, err);

@@ -1,8 +1,10 @@
 /* The user's errors: the first is kept, and one that is too long keeps both its ends. */
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "tests/test.h"
 
 static void the_first_is_kept(void **state)
@@ -22,6 +24,32 @@ static void the_system_says_why(void **state)
 	assert_int_equal(error_sys(&err, -ENOENT, "cannot read %s", "x"), -ENOENT);
 	assert_int_equal(err.status, STATUS_MACHINE);
 	assert_string_equal(err.text, "cannot read x: No such file or directory");
+}
+
+static void too_many_files_have_a_remedy(void **state)
+{
+	struct error err = {0};
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = 61;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	error_sys(&err, -EMFILE, "cannot open %s", "x");
+	assert_string_equal(err.text,
+		"cannot open x: Too many open files; at most 61 here; as root: ulimit -n MORE");
+}
+
+/* From a soft limit to the hard one, which what is forked inherits. */
+static void the_limit_is_raised(void **state)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = 61;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	files_raise();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_true(limit.rlim_max > 61 && limit.rlim_cur == limit.rlim_max);
 }
 
 /* However long the path, what is wrong with it stands at the end; no character is cut. */
@@ -62,6 +90,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_is_kept),
 		cmocka_unit_test(the_system_says_why),
+		cmocka_unit_test(too_many_files_have_a_remedy),
+		cmocka_unit_test(the_limit_is_raised),
 		cmocka_unit_test(a_long_path_leaves_the_reason),
 		cmocka_unit_test(what_fits_is_left_alone),
 	};

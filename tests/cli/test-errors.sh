@@ -85,6 +85,17 @@ check "report of what is no run folder" expect 2 'run.json' 'name a run.s folder
 command=("$NARROWLINK" report "$work/nodir")
 check "report of what is not there" expect 2 'nodir/run.json: No such file' 'name a run.s folder'
 check "output that cannot be written" bash -c '! "$1" profiles >/dev/full' - "$NARROWLINK"
+for arguments in profiles 'profiles --json' "check $work/good.yaml" --version --help 'run --help'; do
+	check "$arguments: standard output is closed" bash -c '"$@" >&-; [ $? -eq 3 ]' - "$NARROWLINK" $arguments
+	check "$arguments: standard output is full" bash -c '"$@" >/dev/full; [ $? -eq 3 ]' - "$NARROWLINK" $arguments
+done
+command=(bash -c '"$@" 3>&1 >&- 2>&3' - "$NARROWLINK" profiles)
+check "and it says so" expect 3 'cannot write to standard output: it is closed'
+check "all standard files are closed" bash -c '"$@" <&- >&- 2>&-; [ $? -eq 3 ]' - "$NARROWLINK" profiles
+check "wrong input is no worse for it" bash -c '"$@" >&-; [ $? -eq 2 ]' - "$NARROWLINK" check "$work/missing.yaml"
+check "run leaves its results in the folder: it needs no standard output" bash -c '"$@" >&-' - "$NARROWLINK" run \
+	-q "$work/good.yaml" --engine model --out "$work/closed"
+check "and they are there" test -s "$work/closed/run.json" -a -s "$work/closed/report.html"
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	mkdir "$work/home"
 	chmod 755 "$work"
