@@ -389,11 +389,13 @@ static void notes(void **state)
 	release(f);
 }
 
-/* Three steps are computed and not merged when the run ends: 3 of 23. */
-static void pending_steps_are_noted(void **state)
+/* Ten steps were merged, three of the other learner's not when the run ends, `settles` of them in
+ * time. */
+static struct fixture *with_pending_steps(double settles)
 {
 	struct fixture *f = make();
 
+	f->o.ledgers[1].settles = settles;
 	for (int p = 0; p < 2; p++)
 		observe_report(&f->o, p, 0, &(struct rt_report){.kind = REPORT_MEASURE});
 	observe_links(&f->o, 0);
@@ -403,7 +405,20 @@ static void pending_steps_are_noted(void **state)
 		observe_report(&f->o, 1, (n + 1) * S, &(struct rt_report){.kind = REPORT_STEP});
 	observation_end(&f->o, f->live.wall_ns);
 	judge(f, false);
+	return f;
+}
+
+/* 3 of 13; where only two of them may be on their way, 2 of 12, and 1 of 13 is overdue. */
+static void pending_steps_are_noted(void **state)
+{
+	struct fixture *f = with_pending_steps(3);
+
 	assert_true(noted(f->c, "23 % of the useful steps were still to be merged"));
+	assert_false(noted(f->c, "overdue"));
+	release(f);
+	f = with_pending_steps(2);
+	assert_true(noted(f->c, "17 % of the useful steps were still to be merged"));
+	assert_true(noted(f->c, "8 % of the computed steps were overdue"));
 	release(f);
 }
 
